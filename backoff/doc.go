@@ -1,0 +1,2 @@
+// Package backoff says how long to step back after a failure.
+package backoff
