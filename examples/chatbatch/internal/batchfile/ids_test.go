@@ -8,7 +8,7 @@ import (
 )
 
 func TestIDsKeepTheFirstNumber(t *testing.T) {
-	ids := NewIDs()
+	ids := NewIDs[int]()
 	first, dup := ids.Add("a", 1)
 	assert.Equal(t, 1, first)
 	assert.False(t, dup)
@@ -24,7 +24,7 @@ func TestIDsKeepTheFirstNumber(t *testing.T) {
 }
 
 func TestIDsTellManyApart(t *testing.T) {
-	ids := NewIDs()
+	ids := NewIDs[int]()
 	for i := range 100_000 {
 		_, dup := ids.Add(strconv.Itoa(i), i)
 		if dup {

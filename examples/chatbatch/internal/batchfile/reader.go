@@ -27,7 +27,7 @@ type Item struct {
 type Reader struct {
 	lines   *Lines
 	format  Format
-	ids     *IDs
+	ids     *IDs[int]
 	first   bool // no line with text was read yet
 	objects bool // some line was an object
 	no      int
@@ -40,7 +40,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		return nil, err
 	}
 	lines.skipBOM()
-	return &Reader{lines: lines, format: o.Format, ids: NewIDs(), first: true}, nil
+	return &Reader{lines: lines, format: o.Format, ids: NewIDs[int](), first: true}, nil
 }
 
 // Format is what the lines so far have shown.
@@ -50,7 +50,7 @@ func (r *Reader) Format() Format { return r.format }
 func (r *Reader) Lines() int { return r.no }
 
 // IDs are the ids of the requests so far, each with its line.
-func (r *Reader) IDs() *IDs { return r.ids }
+func (r *Reader) IDs() *IDs[int] { return r.ids }
 
 // Next returns the next line that is not blank. At the end it returns io.EOF, or a *FileError if no line was an object.
 func (r *Reader) Next() (Item, error) {

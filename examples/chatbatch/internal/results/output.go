@@ -1,0 +1,128 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+// syncEvery bounds what a power cut can take: results are forced to the disk at the end and at most this long after they were written, if
+// more results come. A killed process loses nothing, with or without it.
+const syncEvery = 5 * time.Second
+
+// Output is where results go. It may be used by many goroutines.
+type Output struct {
+	path    string // "" for a stream
+	earlier *Earlier
+
+	mu     sync.Mutex
+	w      io.Writer
+	file   *os.File // nil for a stream, and before Begin where there was no file
+	size   int64    // of the file, all of it whole lines
+	err    error    // the first failure; nothing is written after it
+	synced time.Time
+}
+
+// To writes to a stream, which cannot be continued later.
+func To(w io.Writer) *Output { return &Output{w: w, earlier: noEarlier()} }
+
+// Open reads what the file at path says, if there is one, and keeps other writers away from it; since is the moment from which sent requests are
+// counted. It changes nothing: see Begin. With afresh the old contents are not looked at, and go when Begin is called. ErrNotResults refuses a file of
+// something else, ErrInUse one that another process writes to.
+func Open(path string, since time.Time, afresh bool) (*Output, error) {
+	o := &Output{path: path, earlier: noEarlier()}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return o, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return openDevice(path, info)
+	}
+	if o.file, err = openLocked(path, os.O_RDWR); err != nil {
+		return nil, err
+	}
+	o.w = o.file
+	if !afresh {
+		o.earlier, err = readEarlier(o.file, since)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s cannot be continued: %w", path, err), o.file.Close())
+	}
+	return o, nil
+}
+
+// openDevice opens what has no contents to continue: a pipe or a device.
+func openDevice(path string, info os.FileInfo) (*Output, error) {
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a directory, not a file for results", path)
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	return To(file), nil
+}
+
+// Earlier is what the file said when it was opened.
+func (o *Output) Earlier() *Earlier { return o.earlier }
+
+// Write adds one result: one write of one whole line. After a failure, of which half a line is taken back where that can be done, every further call
+// returns the same error.
+func (o *Output) Write(l Line) error {
+	text, err := l.encode()
+	if err != nil {
+		return fmt.Errorf("the result of %q cannot be written: %w", l.CustomID, err)
+	}
+	return o.writeText(text)
+}
+
+func (o *Output) writeText(text []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return o.err
+	}
+	if _, err := o.w.Write(text); err != nil {
+		o.err = fmt.Errorf("results cannot be written: %w", err)
+		o.takeBackLocked()
+		return o.err
+	}
+	o.size += int64(len(text))
+	o.syncLocked()
+	return o.err
+}
+
+func (o *Output) takeBackLocked() {
+	if o.file != nil {
+		o.err = errors.Join(o.err, o.file.Truncate(o.size))
+	}
+}
+
+func (o *Output) syncLocked() {
+	now := time.Now()
+	if o.file == nil || now.Sub(o.synced) < syncEvery {
+		return
+	}
+	o.synced = now
+	if err := o.file.Sync(); err != nil {
+		o.err = fmt.Errorf("results cannot be kept: %w", err)
+	}
+}
+
+// Close forces everything to the disk and lets other writers in. It returns the first failure of all.
+func (o *Output) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.file == nil {
+		return o.err
+	}
+	err := errors.Join(o.err, o.file.Sync(), o.file.Close())
+	o.file = nil
+	return err
+}

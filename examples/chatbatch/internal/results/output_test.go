@@ -1,0 +1,245 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func answered(id string) Line {
+	return Line{ID: "batch_req_" + id, CustomID: id, Attempts: 1, BodyHash: "0123456789abcdef",
+		Response: &Response{StatusCode: 200, RequestID: "r-" + id, Body: json.RawMessage(`{"usage":{"total_tokens":11}}`)}}
+}
+
+func refused(id string, status int) Line {
+	l := answered(id)
+	l.Response.StatusCode = status
+	l.Response.Body = json.RawMessage(`{"error":{"message":"no"}}`)
+	return l
+}
+
+func failed(id string) Line {
+	return Line{ID: "batch_req_" + id, CustomID: id, Attempts: 3, Error: &Error{Code: "timeout", Message: "no answer"}}
+}
+
+func text(t *testing.T, lines ...Line) string {
+	t.Helper()
+	var all []byte
+	for _, l := range lines {
+		b, err := l.encode()
+		require.NoError(t, err)
+		all = append(all, b...)
+	}
+	return string(all)
+}
+
+// begun opens a file with those contents, makes it ready, and returns it with its path.
+func begun(t *testing.T, contents string, drop func(string) bool) (*Output, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "out.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(contents), 0o640))
+	o, err := Open(path, time.Time{}, false)
+	require.NoError(t, err)
+	require.NoError(t, o.Begin(drop))
+	t.Cleanup(func() { _ = o.Close() })
+	return o, path
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(b)
+}
+
+func TestALineIsOneWriteInOpenAIsShape(t *testing.T) {
+	var w countingWriter
+	l := answered("a<&>")
+	l.Response.Body = json.RawMessage("{\n \"n\": 9007199254740993, \"t\": 0.10, \"s\": \"<b>\u2028\"\n}")
+	require.NoError(t, To(&w).Write(l))
+	assert.Equal(t, 1, w.writes)
+	line := w.String()
+	assert.Equal(t, 1, strings.Count(line, "\n"))
+	assert.True(t, strings.HasSuffix(line, "\n"))
+	assert.Contains(t, line, `"custom_id":"a<&>"`)
+	assert.Contains(t, line, `"error":null`)
+	assert.Contains(t, line, `9007199254740993,"t":0.10,"s":"<b>`)
+	assert.Contains(t, text(t, failed("b")), `"response":null,"error":{"code":"timeout","message":"no answer"}`)
+}
+
+type countingWriter struct {
+	bytes.Buffer
+	writes int
+}
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	w.writes++
+	return w.Buffer.Write(p)
+}
+
+func TestABodyThatIsNoJSONIsRefusedAndSpoilsNothing(t *testing.T) {
+	var w bytes.Buffer
+	o := To(&w)
+	bad := answered("a")
+	bad.Response.Body = json.RawMessage("<html>")
+	assert.ErrorContains(t, o.Write(bad), `"a"`)
+	require.NoError(t, o.Write(answered("b")))
+	assert.Equal(t, text(t, answered("b")), w.String())
+}
+
+func TestOpenChangesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.jsonl")
+	o, err := Open(path, time.Time{}, false)
+	require.NoError(t, err)
+	require.NoError(t, o.Close())
+	assert.NoFileExists(t, path)
+
+	torn := text(t, answered("a")) + `{"custom`
+	require.NoError(t, os.WriteFile(path, []byte(torn), 0o600))
+	for _, afresh := range []bool{false, true} {
+		o, err = Open(path, time.Time{}, afresh)
+		require.NoError(t, err)
+		require.NoError(t, o.Close())
+		assert.Equal(t, torn, read(t, path))
+	}
+}
+
+func TestBeginMendsTheTail(t *testing.T) {
+	a, b, c := text(t, answered("a")), text(t, answered("b")), text(t, answered("c"))
+	for _, s := range []struct{ name, before, after string }{
+		{"empty", "", ""},
+		{"whole", a + b, a + b},
+		{"half a line", a + b[:40], a},
+		{"only half a line of ours after a whole one", a + "{", a},
+		{"newline lost", a + strings.TrimSuffix(b, "\n"), a + b},
+		{"blanks at the end", a + "   ", a},
+		{"blank line at the end", a + "\n", a + "\n"},
+		{"zeros at the end", a + strings.Repeat("\x00", 64), a},
+		{"carriage return", strings.TrimSuffix(a, "\n") + "\r", strings.TrimSuffix(a, "\n") + "\r\n"},
+		{"a strange line in between", a + "what\n" + b, a + "what\n" + b},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			o, path := begun(t, s.before, nil)
+			assert.Equal(t, s.after, read(t, path))
+			require.NoError(t, o.Write(answered("c")))
+			require.NoError(t, o.Close())
+			assert.Equal(t, s.after+c, read(t, path))
+		})
+	}
+}
+
+func TestAFileOfSomethingElseIsRefused(t *testing.T) {
+	for _, contents := range []string{"PK\x03\x04 not a results file\n", "half", `{"custom_id":"a"}` + "\n", `{"custom_id":1,"response":{}}` + "\n", "[]\n"} {
+		path := filepath.Join(t.TempDir(), "out.jsonl")
+		require.NoError(t, os.WriteFile(path, []byte(contents), 0o600))
+		_, err := Open(path, time.Time{}, false)
+		assert.ErrorIs(t, err, ErrNotResults, "%q", contents)
+		assert.Equal(t, contents, read(t, path))
+	}
+}
+
+func TestAfreshStartsAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(text(t, answered("a"))), 0o600))
+	o, err := Open(path, time.Time{}, true)
+	require.NoError(t, err)
+	_, known := o.Earlier().Verdict("a")
+	assert.False(t, known)
+	require.NoError(t, o.Begin(nil))
+	require.NoError(t, o.Write(answered("b")))
+	require.NoError(t, o.Close())
+	assert.Equal(t, text(t, answered("b")), read(t, path))
+}
+
+func TestLinesOfRequestsSentAgainAreTakenOut(t *testing.T) {
+	strange := "what is this\n"
+	before := text(t, answered("a"), failed("b")) + strange + text(t, refused("c", 429), answered("d"))
+	o, path := begun(t, before+`{"cust`, func(id string) bool { return id == "b" || id == "c" })
+	assert.Equal(t, text(t, answered("a"))+strange+text(t, answered("d")), read(t, path))
+	require.NoError(t, o.Write(answered("b")))
+	require.NoError(t, o.Close())
+	assert.Equal(t, text(t, answered("a"))+strange+text(t, answered("d"), answered("b")), read(t, path))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o640), info.Mode().Perm())
+	others, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	assert.Len(t, others, 1, "the file that took the old one's place left nothing beside it")
+}
+
+func TestOneWriterAtATime(t *testing.T) {
+	for name, drop := range map[string]func(string) bool{"appended": nil, "rewritten": func(id string) bool { return id == "b" }} {
+		t.Run(name, func(t *testing.T) {
+			o, path := begun(t, text(t, answered("a"), failed("b")), drop)
+			_, err := Open(path, time.Time{}, false)
+			require.ErrorIs(t, err, ErrInUse)
+			require.NoError(t, o.Close())
+			again, err := Open(path, time.Time{}, false)
+			require.NoError(t, err)
+			require.NoError(t, again.Close())
+		})
+	}
+}
+
+func TestWhereNoResultsCanGo(t *testing.T) {
+	_, err := Open(t.TempDir(), time.Time{}, false)
+	assert.ErrorContains(t, err, "directory")
+	o, err := Open(filepath.Join(t.TempDir(), "no", "such", "place"), time.Time{}, false)
+	require.NoError(t, err)
+	assert.ErrorIs(t, o.Begin(nil), os.ErrNotExist)
+}
+
+func TestAFullDeviceStopsTheFirstWrite(t *testing.T) {
+	const full = "/dev/full"
+	if _, err := os.Stat(full); err != nil {
+		return // this system has no such device
+	}
+	o, err := Open(full, time.Time{}, false)
+	require.NoError(t, err)
+	require.NoError(t, o.Begin(nil))
+	first := o.Write(answered("a"))
+	require.Error(t, first)
+	assert.Equal(t, first, o.Write(answered("b")), "nothing is tried after a failure")
+}
+
+// A disk that takes half a line must not keep it.
+func TestHalfALineIsTakenBack(t *testing.T) {
+	o, path := begun(t, text(t, answered("a")), nil)
+	o.w = &halfWriter{o.file}
+	assert.ErrorContains(t, o.Write(answered("b")), "no space left")
+	assert.ErrorContains(t, o.Close(), "no space left")
+	assert.Equal(t, text(t, answered("a")), read(t, path))
+}
+
+type halfWriter struct{ to *os.File }
+
+func (w *halfWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p[:len(p)/2])
+	return n, errors.Join(err, errors.New("no space left"))
+}
+
+func TestManyWritersMakeWholeLines(t *testing.T) {
+	o, path := begun(t, "", nil)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 50 {
+				assert.NoError(t, o.Write(answered("a")))
+			}
+		})
+	}
+	all.Wait()
+	require.NoError(t, o.Close())
+	assert.Equal(t, strings.Repeat(text(t, answered("a")), 400), read(t, path))
+}
+
+var errBroken = errors.New("broken pipe")
