@@ -1,0 +1,133 @@
+package mirror
+
+import (
+	"math"
+	"time"
+)
+
+// bucket is a quota that refills steadily. Its level is a line through the newest answer. The zero value knows no rate.
+type bucket struct {
+	rate float64 // units a second it refills at least
+
+	supply float64 // the newest answer's lo
+	at     moment  // when that answer came
+	sent   moment  // when its call left
+
+	baseHi     float64 // an early sureHi, and when: supply has risen from it since
+	baseAt     moment
+	leastReset moment // the shortest reset seen, and what was missing then: only a reset that grows with what is missing is the time until full
+	full       bool
+	foreign    moment // when others were last seen to draw
+	drew       bool
+}
+
+// crowd is how long after others were seen to draw the whole level is not taken for ours.
+const crowd = time.Minute
+
+func (m *Mirror) becomeBucket(r reading) {
+	b := &m.buk
+	m.law = bucketLaw
+	b.sent = r.sent - 1
+	if w := &m.win; !math.IsInf(w.leastHi, 1) {
+		b.baseHi, b.baseAt = w.leastHi, w.leastAt
+	} else {
+		b.baseHi, b.baseAt = r.sureHi, r.received
+	}
+	b.full = r.timed && m.win.dated && r.reset > 0
+	m.learnBucket(r)
+}
+
+func (m *Mirror) learnBucket(r reading) {
+	b := &m.buk
+	if !r.counted {
+		return
+	}
+	m.steepen(r)
+	if r.sent < b.sent {
+		return
+	}
+	if b.at > 0 && r.hi < b.line(r.sent)-1 {
+		b.foreign, b.drew = r.received, true
+	}
+	b.supply, b.at, b.sent = r.lo, r.received, r.sent
+}
+
+// steepen raises the rate to what an answer shows it to be at least.
+func (m *Mirror) steepen(r reading) {
+	b := &m.buk
+	if missing := m.limit - r.left; b.full && r.timed && r.reset > 0 && m.limit > 0 {
+		b.rate = max(b.rate, (missing-1)/r.reset.Seconds())
+	}
+	if dt := r.received - b.baseAt; dt > 0 {
+		b.rate = max(b.rate, (r.sureLo-b.baseHi)/dt.Seconds())
+	}
+}
+
+// line is the supply expected at t.
+func (b *bucket) line(t moment) float64 {
+	return b.supply + b.rate*max(0, t-b.at).Seconds()
+}
+
+func (b *bucket) settle(n float64) {
+	if n > 0 {
+		b.supply -= n
+	}
+}
+
+func (b *bucket) scale(by float64) { b.rate *= min(1, by) }
+
+// whenBucket paces in proportion to the level: every owner of a bucket sees the same level, so all end up with equal shares.
+func (m *Mirror) whenBucket(t moment, n, waiting float64, net Network) (moment, bool) {
+	b := &m.buk
+	top := m.limitOr() - m.reserve()
+	level := min(b.line(t)-m.sends.total-m.reserve(), top)
+	alone := !b.drew || t-b.foreign > crowd
+	if alone && waiting <= level {
+		return t, false
+	}
+	if b.rate <= 0 {
+		return m.whenStill(t, n, level, net)
+	}
+	target := m.target(n, net)
+	wait := proportional(bucketAt{level - n, top - n, b.rate, max(0, t-m.last).Seconds(), target * n})
+	return t + seconds(wait), false
+}
+
+// whenStill is for a bucket whose rate is not yet known.
+func (m *Mirror) whenStill(t moment, n, level float64, net Network) (moment, bool) {
+	switch {
+	case n <= level:
+		return t, false
+	case m.flying() > 0:
+		return t + net.Latency, false
+	default:
+		return m.probe(), true
+	}
+}
+
+// target is the level that a lone owner settles at, above the n units of a call: it must last for the answers in flight.
+func (m *Mirror) target(n float64, net Network) float64 {
+	limit := m.limitOr()
+	theta := max(n, min(limit/4, max(2.5*n, 4*m.buk.rate*net.Latency.Seconds())))
+	return min(theta, (limit-n)/2)
+}
+
+type bucketAt struct{ spare, top, rate, idle, weight float64 }
+
+// proportional is how many seconds from now (idle + x) * rate * (spare + rate*x) reaches weight, where the second factor ends
+// at top.
+func proportional(b bucketAt) float64 {
+	if b.top <= 0 {
+		return max(0, -b.spare/b.rate)
+	}
+	full := (b.top - b.spare) / b.rate
+	p := (b.spare + b.idle*b.rate) / b.rate
+	q := (b.idle*b.rate*b.spare - b.weight) / (b.rate * b.rate)
+	x := -p/2 + math.Sqrt(max(0, p*p/4-q))
+	if x > full {
+		x = max(full, b.weight/(b.rate*b.top)-b.idle)
+	}
+	return max(0, x, -b.spare/b.rate)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,110 @@
+package mirror
+
+// learnWindow takes in an answer while the server is taken for, or may be, a fixed window.
+func (m *Mirror) learnWindow(r reading, net Network) {
+	w := &m.win
+	switch w.place(r) {
+	case earlier:
+		return
+	case next:
+		if m.law == undecided && r.received < w.edge {
+			m.becomeBucket(r) // the reset moved away before it came
+			return
+		}
+		m.cross(r, net)
+	default:
+		if m.rose(r) {
+			m.becomeBucket(r)
+			return
+		}
+	}
+	w.narrow(r)
+	m.level(r)
+}
+
+// rose says whether the supply grew before the edge, beyond what the order of arrival can explain.
+func (m *Mirror) rose(r reading) bool {
+	return r.counted && r.sureLo > m.win.leastHi+m.win.refused+1
+}
+
+// level takes in what an answer from this window says of the supply.
+func (m *Mirror) level(r reading) {
+	w := &m.win
+	if r.refused {
+		w.refused += r.cost
+	}
+	if !r.counted {
+		return
+	}
+	if r.sureHi < w.leastHi {
+		w.leastHi, w.leastAt = r.sureHi, r.received
+	}
+	m.ease(r)
+}
+
+func (m *Mirror) ease(r reading) {
+	w := &m.win
+	lo := min(r.lo, w.ceiling)
+	switch {
+	case !w.read:
+		w.supply, w.read = lo, true
+	case r.hi < w.supply:
+		m.others.drew(w.supply-r.hi, r)
+		w.supply = r.hi
+	case lo > w.supply:
+		w.supply = lo
+	}
+}
+
+// cross decides what the first answer after an edge proves, and opens the next window.
+func (m *Mirror) cross(r reading, net Network) {
+	w := &m.win
+	edge, low := w.edge, w.edgeLow
+	verdict := m.prove(r, low, net)
+	w.open(edge)
+	w.ceiling = m.sends.upTo(edge) + m.limitOr()
+	switch verdict {
+	case logLaw:
+		m.becomeLog()
+	case bucketLaw:
+		m.becomeBucket(r)
+	default:
+		m.law = verdict
+	}
+}
+
+// foreignSlack is the part of a limit that others may have taken of a fresh window before our first call reached it.
+const foreignSlack = 0.02
+
+// prove reads from the first answer after an edge how the server counts. A window is full but for what was sent since the
+// edge; a log lacks what was sent in the last length; anything else refills.
+func (m *Mirror) prove(r reading, edgeLow moment, net Network) law {
+	if !r.counted || m.limit == 0 {
+		return m.law
+	}
+	used := m.limit - r.left
+	sinceEdge := m.sends.upTo(r.sent+net.Guard) - m.ends.upTo(edgeLow)
+	full := used <= max(sinceEdge, r.cost)+foreignSlack*m.limit
+	least, most := m.inLastLength(r, net)
+	logged := used >= least-1 && used <= most+1
+	switch {
+	case full && logged:
+		return m.law
+	case full:
+		return windowLaw
+	case logged:
+		return logLaw
+	case m.others.seen > 0:
+		return m.law
+	default:
+		return bucketLaw
+	}
+}
+
+// inLastLength is how much of our own a log would still hold when it saw the call: at least and at most.
+func (m *Mirror) inLastLength(r reading, net Network) (least, most float64) {
+	start := r.sent - m.length.value
+	least = m.sends.upTo(r.sent-net.Guard) + r.cost - m.journal.upTo(start+net.Guard)
+	most = m.sends.upTo(r.sent+net.Guard) - m.journal.upTo(start-net.Guard-m.journal.grain)
+	return least, most
+}

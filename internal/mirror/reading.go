@@ -1,0 +1,43 @@
+package mirror
+
+// A reading is what one answer says of the supply: the own units that the server will have granted in all, counted from the
+// mirror's first. The server saw an unknown number of our other calls before this one, so the supply is an interval.
+type reading struct {
+	sent, received moment
+	cost           float64
+	refused        bool
+
+	counted bool    // Remaining was told; without it the numbers below mean nothing
+	left    float64 // Remaining
+	// lo and hi trust the guard: what left more than a guard earlier had arrived, what left more than a guard later had not.
+	lo, hi float64
+	// sureLo and sureHi trust nothing: only a call that had ended before this one left had surely arrived, and only one
+	// that left after this one's answer came had surely not.
+	sureLo, sureHi float64
+
+	timed        bool   // Reset was told
+	reset, grain moment // in which the true moment lies: reset ± grain
+}
+
+// read turns an answer into a reading. What it says of the supply is worth nothing when the sends around it are forgotten.
+func (m *Mirror) read(a Answer, net Network) reading {
+	q := a.Quota
+	r := reading{sent: m.since(a.Sent), received: m.since(a.Received), cost: a.Cost, refused: a.Refused}
+	if q.Reset.Known {
+		r.timed, r.reset, r.grain = true, q.Reset.Value, q.Grain
+	}
+	guard := max(net.Guard, 1)
+	if !q.Remaining.Known || !m.sends.covers(r.sent-guard) {
+		return r
+	}
+	r.counted, r.left = true, q.Remaining.Value
+	r.sureLo = m.ends.upTo(r.sent) + a.Cost + r.left
+	r.sureHi = m.sends.upTo(r.received) + r.left
+	r.lo = max(r.sureLo, m.sends.upTo(r.sent-guard)+a.Cost+r.left)
+	r.hi = min(r.sureHi, m.sends.upTo(r.sent+guard)+r.left)
+	return r
+}
+
+// ends from and to bound the moment of the reset, if the server rounds up.
+func (r reading) from() moment { return r.sent + max(0, r.reset-r.grain) }
+func (r reading) to() moment   { return r.received + r.reset }
