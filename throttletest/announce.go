@@ -1,0 +1,184 @@
+package throttletest
+
+import (
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/headers"
+)
+
+// Announce is how the server tells its limits in headers. Given several times, every answer carries several families.
+// The zero Announce is X-RateLimit-* on every answer.
+type Announce struct {
+	Dialect headers.Dialect
+	On      Occasion
+	// Share is the part of these answers that carry the headers, drawn by chance: 0 means all of them.
+	Share float64
+	// Reset is what the moment told stands for, Round what becomes of its fraction of a second.
+	Reset Meaning
+	Round Rounding
+	// Freeze, if positive, is how long the server goes on telling the same Remaining before it looks again.
+	Freeze time.Duration
+	// Grain, if positive, rounds Remaining to the nearest multiple of it.
+	Grain float64
+	// NoWindow leaves out how long the window is, where the dialect could say it.
+	NoWindow bool
+}
+
+// Occasion is a kind of answer.
+type Occasion uint8
+
+// The occasions.
+const (
+	OnEveryAnswer Occasion = iota
+	OnRefusals
+)
+
+// Meaning is what a Reset stands for. It makes a difference where a limit comes back bit by bit; a clock window has one edge only.
+type Meaning uint8
+
+// The meanings.
+const (
+	UntilFull   Meaning = iota // everything is back (OpenAI, Anthropic)
+	UntilNext                  // the next unit, or the oldest call of a log, is back (DigitalOcean)
+	UntilWindow                // a clock window as long as the limit's ends, whether or not that gives anything back
+)
+
+// Rounding is what becomes of fractions of a second.
+type Rounding uint8
+
+// The roundings. A Retry-After or a Reset that is rounded down or to the nearest second comes too early.
+const (
+	Usual Rounding = iota // Exact where the dialect is finer than a second, else Up
+	Up
+	Down
+	Nearest
+	Exact // to the millisecond, also where a dialect usually tells whole seconds
+)
+
+// second rounds d to whole seconds, or to milliseconds upwards if exact.
+func (r Rounding) second(d time.Duration) time.Duration {
+	switch r {
+	case Down:
+		return d.Truncate(time.Second)
+	case Nearest:
+		return d.Round(time.Second)
+	case Exact:
+		return ceil(d, time.Millisecond)
+	default:
+		return ceil(d, time.Second)
+	}
+}
+
+func ceil(d, unit time.Duration) time.Duration {
+	if rest := d % unit; rest > 0 {
+		return d - rest + unit
+	}
+	return d
+}
+
+// rounding is Round with Usual resolved for the dialect.
+func (a Announce) rounding() Rounding {
+	if a.Round != Usual {
+		return a.Round
+	}
+	switch a.Dialect {
+	case headers.OpenAI, headers.Discord, headers.XRateLimitMilli:
+		return Exact
+	default:
+		return Up
+	}
+}
+
+// tellsMoments says whether the dialect tells a point in time rather than a time from now.
+func (a Announce) tellsMoments() bool {
+	switch a.Dialect {
+	case headers.XRateLimitEpoch, headers.XRateLimitMilli, headers.Anthropic, headers.GitHub, headers.Discord:
+		return true
+	default:
+		return false
+	}
+}
+
+// tell is the Reset told at now on the server's clock for one that is d away. A moment is rounded as a moment.
+func (a Announce) tell(clock time.Time, d time.Duration) time.Duration {
+	if !a.tellsMoments() {
+		return a.rounding().second(d)
+	}
+	into := time.Duration(clock.Nanosecond())
+	return a.rounding().second(d+into) - into
+}
+
+// quota is what the headers say about one limit.
+func (a Announce) quota(c *counter, now, clock time.Time) headers.Quota {
+	s := c.law.state(now)
+	left := c.frozen(now, a.Freeze, s.left)
+	q := headers.Quota{
+		Unit: c.unitOf(), Name: c.name,
+		Limit: headers.Some(s.limit), Remaining: headers.Some(a.remaining(left)),
+	}
+	if !a.NoWindow {
+		q.Window = headers.Some(c.window)
+	}
+	if s.timed {
+		q.Reset = headers.Some(max(0, a.tell(clock, a.reset(c, s, now))))
+	}
+	return q
+}
+
+func (a Announce) remaining(left float64) float64 {
+	if a.Grain > 0 {
+		return math.Round(left/a.Grain) * a.Grain
+	}
+	return math.Floor(left + crumb)
+}
+
+func (a Announce) reset(c *counter, s level, now time.Time) time.Duration {
+	switch a.Reset {
+	case UntilNext:
+		return s.next
+	case UntilWindow:
+		return windowStart(now, c.window, c.phase).Add(c.window).Sub(now)
+	default:
+		return s.full
+	}
+}
+
+// carries says whether an answer with that luck carries the headers.
+func (a Announce) carries(refused bool, luck float64) bool {
+	return (a.On == OnEveryAnswer || refused) && (a.Share == 0 || luck < a.Share)
+}
+
+// announcement is what one answer says in one dialect.
+type announcement struct {
+	dialect headers.Dialect
+	quotas  []headers.Quota
+}
+
+// announce is what an answer at now says about the limits of a pool.
+func (c *config) announce(p *pool, now time.Time, refused bool, luck float64) (out []announcement) {
+	for _, a := range c.announces {
+		if !a.carries(refused, luck) {
+			continue
+		}
+		one := announcement{dialect: a.Dialect}
+		for _, l := range p.counters {
+			if !l.silent {
+				one.quotas = append(one.quotas, a.quota(l, now, now.Add(c.skew)))
+			}
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// write puts the announcement into h, which has the Date of the answer already.
+func (a announcement) write(h http.Header, clock time.Time) { standIn(h, a.quotas, a.dialect, clock) }
+
+func (a Announce) check() error {
+	if a.Share < 0 || a.Share > 1 || math.IsNaN(a.Share) || a.Grain < 0 || math.IsNaN(a.Grain) {
+		return errorf("announce: a share must lie in 0..1 and a grain must not be negative")
+	}
+	return notNegative("announce: freeze", a.Freeze)
+}
