@@ -93,7 +93,7 @@ func (p Policy) interval(retry int) time.Duration {
 }
 
 // maxSteps bounds the walk for policies that nobody validated: the slowest growth that Validate allows is at the highest Max in
-// fewer steps (ln(366 d / 100 ns) / ln(1.01) = 3340, where 100 ns is the least Initial that grows by 1 %).
+// fewer steps (ln(366 d / 100 ns) / ln(1.01) = 3356, where 100 ns is the least Initial that grows by 1 %).
 const maxSteps = 4096
 
 // stillClock satisfies backoff.ExponentialBackOff, which asks for the time at every step although no limit on it is set.
