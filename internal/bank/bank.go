@@ -1,0 +1,152 @@
+package bank
+
+import (
+	"math"
+	"time"
+)
+
+// Network is what is known of the way to the server.
+type Network struct {
+	Guard   time.Duration // allowance for jitter: a third of the least round trip, 2 to 50 ms
+	Latency time.Duration // typical time from a send to its answer; zero if unknown
+}
+
+// Bank holds the laws that a server may follow, and obeys the one that promises most. See New.
+type Bank struct {
+	clock  clock
+	tape   tape
+	reflex reflex
+	laws   []*belief
+	obeyed *belief
+	ramp   ramp
+	trial  trial
+	outage outage
+	net    Network
+
+	since     int     // the first call that is evidence
+	refusedAt instant // when the last refused call left
+}
+
+// belief is a law and how often it was right.
+type belief struct {
+	law
+	right int // boundaries in a row at which the law named the moment and the call was let in
+	wrong int // the same, and the call was turned away
+}
+
+// caution is the part of its limit that a law must have free before it is tried: an eighth, then half, three quarters …
+// A wrong law about a short time would else be tried again and again while its counter falls call by call.
+func (l *belief) caution() float64 {
+	if l.right > 0 {
+		return 0
+	}
+	return max(1-math.Pow(2, -float64(l.wrong)), 1./8)
+}
+
+// proofs is how often a law must have been right at a boundary before more than one call at a time follows it across.
+const proofs = 2
+
+// New returns a Bank that has seen nothing. Before the first refusal it imposes nothing but a slow start of the calls in flight.
+func New() *Bank {
+	return &Bank{ramp: ramp{width: 1}, outage: outage{began: dawn}}
+}
+
+// Sent records a call that leaves now, and returns its id.
+func (b *Bank) Sent(now time.Time) uint64 {
+	id := b.tape.add(b.clock.read(now))
+	b.trial.sent(id)
+	return id
+}
+
+// Admitted records that a call was let in, whatever else became of it.
+func (b *Bank) Admitted(id uint64, now time.Time, net Network) {
+	t := b.clock.read(now)
+	b.net = net
+	at, ok := b.close(id, admitted)
+	if !ok {
+		return
+	}
+	b.ramp.grow()
+	b.praise(id)
+	b.recover(at)
+	b.think(t)
+}
+
+// Lost records that no answer will come, so that nobody knows whether the server counted the call.
+func (b *Bank) Lost(id uint64, now time.Time) {
+	b.clock.read(now)
+	if _, ok := b.close(id, lost); ok {
+		b.trial.lost(id)
+	}
+}
+
+// Refused records that a call was turned away; told says that the server named the wait.
+func (b *Bank) Refused(id uint64, now time.Time, wait time.Duration, told bool, net Network) {
+	t := b.clock.read(now)
+	b.net = net
+	at, ok := b.close(id, refused)
+	if !ok {
+		return
+	}
+	b.reflex.note(t - at)
+	b.learn()
+	if b.tape.index(id) < b.tape.judged {
+		b.restart()
+	}
+	b.refusedAt = max(b.refusedAt, at)
+	b.blame(id, at, t)
+	b.think(t)
+}
+
+// close ends a call that is under way and says when it left.
+func (b *Bank) close(id uint64, o outcome) (at instant, ok bool) {
+	i := b.tape.find(id)
+	if i < 0 {
+		return 0, false
+	}
+	b.tape.done++
+	b.tape.answer(i, o)
+	return b.tape.sends[i].at, true
+}
+
+// At is when the next call may leave, given how many are in flight. If lone is set it goes as a canary: nothing else until its answer.
+// A moment about a century away means that only an answer can open the way.
+func (b *Bank) At(now time.Time, inFlight int, net Network) (at time.Time, lone bool) {
+	b.net = net
+	t := b.clock.read(now)
+	b.think(t)
+	i, lone := b.when(t, inFlight)
+	b.trial.lone = lone
+	return b.clock.moment(i), lone
+}
+
+// when is At in instants.
+func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
+	if b.trial.underWay() || float64(inFlight) >= b.ramp.width {
+		return never, false
+	}
+	if due := b.due(); due > now {
+		return due, false
+	}
+	if b.outage.until > now {
+		return b.outage.until, true
+	}
+	if b.obeyed == nil || b.outage.doubt {
+		return now, b.outage.doubt
+	}
+	s := b.scene(now, inFlight)
+	if b.trial.boundary {
+		s.caution = b.obeyed.caution()
+	}
+	at = b.obeyed.at(&s)
+	if at > now {
+		b.trial.boundary = true
+	}
+	return at, b.trial.boundary && b.obeyed.right < proofs
+}
+
+// Hold is the hold that the Bank itself imposes, after refusals that no law explains and that carry no hint.
+func (b *Bank) Hold(now time.Time) (until time.Time, ok bool) {
+	t := b.clock.read(now)
+	return b.clock.moment(b.outage.until), b.outage.until > t
+}

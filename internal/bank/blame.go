@@ -1,0 +1,91 @@
+package bank
+
+// praise credits the law that named the moment of a call that was let in.
+func (b *Bank) praise(id uint64) {
+	crossed := b.trial.answered(id)
+	if b.obeyed == nil {
+		return
+	}
+	if !crossed {
+		return
+	}
+	b.obeyed.right++
+	b.obeyed.wrong = 0
+	if b.obeyed.right < proofs {
+		b.ramp.restart()
+	} else {
+		b.ramp.lift()
+	}
+}
+
+// blame asks whether a refusal is the law's fault or the server's, and sets it aside if it may be the server's: at once where the
+// law was sure, at the second in a row where it was only asking.
+func (b *Bank) blame(id uint64, at, now instant) {
+	if b.trial.answered(id) && b.obeyed != nil {
+		b.obeyed.wrong++
+	}
+	o := &b.outage
+	if o.refused(at, now) {
+		if o.streak == 1 {
+			o.first, o.trusted = id, b.trusted()
+		}
+		o.doubt = o.doubt || o.trusted && (o.streak > 1 || !b.asking(now))
+		if o.doubt {
+			o.extend(now)
+		}
+	}
+	if o.doubt {
+		b.excuse()
+	}
+}
+
+// trusted is whether the law is in such good standing that a refusal speaks against the server.
+func (b *Bank) trusted() bool {
+	return b.obeyed != nil && b.obeyed.right >= proofs
+}
+
+func (b *Bank) asking(now instant) bool {
+	s := b.scene(now, int(b.tape.next)-int(b.tape.done))
+	return b.obeyed.asking(&s)
+}
+
+// recover ends an outage when a call was let in that left after it began.
+func (b *Bank) recover(at instant) {
+	if at <= b.outage.began || b.outage.streak == 0 {
+		return
+	}
+	if b.outage.doubt {
+		if b.outage.streak == 1 {
+			b.accuse()
+		}
+		b.obeyed.right = 0
+	}
+	b.outage.over()
+}
+
+// excuse sets every refusal of the streak aside.
+func (b *Bank) excuse() { b.relabel(refused, excused) }
+
+// accuse turns the refusals of the streak into evidence after all.
+func (b *Bank) accuse() { b.relabel(excused, refused) }
+
+func (b *Bank) relabel(from, to outcome) {
+	judged := false
+	for i := b.tape.index(b.outage.first); i < len(b.tape.sends); i++ {
+		if s := &b.tape.sends[i]; s.outcome == from {
+			s.outcome = to
+			judged = judged || i < b.tape.judged
+		}
+	}
+	if judged {
+		b.restart()
+	}
+}
+
+// restart judges all laws anew.
+func (b *Bank) restart() {
+	for _, l := range b.laws {
+		l.forget()
+	}
+	b.rejudge(b.laws...)
+}

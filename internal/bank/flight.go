@@ -1,0 +1,50 @@
+package bank
+
+import "math"
+
+// flight is a law that counts the calls that the server is working on.
+type flight struct{ verdict }
+
+var _ law = (*flight)(nil)
+
+func newFlight() *flight { return &flight{unjudged()} }
+
+// judge counts the calls that had left less the answers that were there: all of them at most, and at least those whose answer came
+// later than this call can have taken to arrive.
+func (f *flight) judge(e *evidence) {
+	if s := e.sends[e.i]; e.refused() {
+		f.refuse(total(e.upTo(e.through)) - float64(s.done))
+		return
+	}
+	gone := e.seek(e.i, e.at+e.reach+e.guard)
+	done := e.done
+	if gone < len(e.sends) {
+		done = e.sends[gone].done
+	}
+	f.admit(max(total(e.upTo(e.before))-float64(done)+1, 1))
+}
+
+func total(s send) float64 { return float64(s.maybe + s.refused) }
+
+// limit bears no refusal yet: then it is unbounded.
+func (f *flight) limit() float64 { return max(f.ref-1, 1) }
+
+func (f *flight) promise(s *scene) float64 { return f.limit() / max(s.latency, s.guard).Seconds() }
+
+func (f *flight) at(s *scene) instant {
+	if float64(s.inFlight) < s.usable(f.limit()) {
+		return s.now
+	}
+	return never
+}
+
+func (f *flight) asking(s *scene) bool { return float64(s.inFlight) >= nearLimit*f.limit() }
+
+func (f *flight) forget() { f.verdict = unjudged() }
+
+func (f *flight) state() State {
+	if math.IsInf(f.ref, 1) {
+		return State{Kind: InFlight}
+	}
+	return State{Kind: InFlight, Limit: f.limit()}
+}

@@ -1,0 +1,189 @@
+package bank
+
+import "math"
+
+// Rates that a leak is looked for in, in calls per second: from one in 100 s to what no single client of a public server needs.
+const (
+	slowestRate = 0.01
+	fastestRate = 2000
+)
+
+// drips is how many rates are watched at a time. 64 of them first stand 21 % apart; when few are left, 64 others are spread over what
+// they leave, until they stand 0.1 % apart.
+const (
+	drips    = 64
+	finest   = 1.001
+	narrow   = 1.1 // from here on the rate is known: hold its low end and creep
+	spreadBy = 3.0 // look closer when the living cover less than the third part of the watched range
+)
+
+// drip is one rate of a leaking bucket. Its level is kept twice: as low and as high as the order of calls allows.
+type drip struct {
+	verdict
+	rate      float64
+	low, high float64
+}
+
+// leak is a law that counts in a bucket that every call fills by one and that leaks at some rate: the token bucket, GCRA, and the
+// leaky bucket are all this.
+type leak struct {
+	drips  []drip
+	poured instant // when the last call left that the levels count
+	next   uint64  // the first call that they do not
+	pacer  pacer
+}
+
+var _ law = (*leak)(nil)
+
+func newLeak() *leak {
+	l := &leak{}
+	l.forget()
+	return l
+}
+
+func (l *leak) forget() { l.watch(slowestRate, fastestRate) }
+
+// watch starts over with rates between two bounds.
+func (l *leak) watch(lo, hi float64) {
+	l.drips = l.drips[:0]
+	for k := range drips {
+		rate := lo * math.Pow(hi/lo, float64(k)/(drips-1))
+		l.drips = append(l.drips, drip{verdict: unjudged(), rate: rate})
+	}
+	l.poured, l.next = dawn, 0
+}
+
+// living is the range of rates that the evidence leaves.
+func (l *leak) living() (lo, hi *drip) {
+	for k := range l.drips {
+		if d := &l.drips[k]; d.alive() {
+			if lo == nil {
+				lo = d
+			}
+			hi = d
+		}
+	}
+	return lo, hi
+}
+
+func (l *leak) alive() bool {
+	lo, _ := l.living()
+	return lo != nil
+}
+
+// closer looks at the living rates in more detail if that is worth a replay; it says whether one is due.
+func (l *leak) closer() bool {
+	lo, hi := l.living()
+	if lo == nil {
+		return false
+	}
+	step := l.drips[1].rate / l.drips[0].rate
+	left, right := lo.rate/step, hi.rate*step
+	watched := l.drips[len(l.drips)-1].rate / l.drips[0].rate
+	if step <= finest || math.Log(right/left)*spreadBy > math.Log(watched) {
+		return false
+	}
+	l.watch(left, right)
+	return true
+}
+
+// warmUp is how many calls before the first evidence fill the levels: a bucket is seldom empty when we begin to look.
+const warmUp = 1024
+
+// judge counts a call on top of those that surely came before. Those that may have come before count against a refusal only, and the
+// time between may be longer by two guards for a call that was let in.
+func (l *leak) judge(e *evidence) {
+	if l.poured == dawn {
+		l.next = e.id(max(e.i-warmUp, 0))
+	}
+	for k := e.index(l.next); k < e.before; k++ {
+		l.pour(e.sends[k].at, diff(e.upTo(k), e.sends[k]))
+	}
+	l.next = max(l.next, e.id(e.before))
+	since := (e.at - e.guard - l.poured).Seconds()
+	if e.refused() {
+		near := float64(e.upTo(e.through).maybe - e.upTo(e.before).maybe)
+		l.refuse(since, near+1)
+		l.pacer.empty(e.at, e.id(e.i)+1)
+		return
+	}
+	l.admit(since + 2*e.guard.Seconds())
+}
+
+// poured is the calls that one entry of the tape adds.
+type pouredCalls struct{ sure, maybe float64 }
+
+func diff(a, b send) pouredCalls {
+	return pouredCalls{float64(b.sure - a.sure), float64(b.maybe - a.maybe)}
+}
+
+func (l *leak) pour(at instant, n pouredCalls) {
+	since := (at - l.poured).Seconds()
+	for k := range l.drips {
+		d := &l.drips[k]
+		d.low = max(d.low-d.rate*since, 0) + n.sure
+		d.high = max(d.high-d.rate*since, 0) + n.maybe
+	}
+	l.poured = at
+}
+
+func (l *leak) admit(since float64) {
+	for k := range l.drips {
+		d := &l.drips[k]
+		d.verdict.admit(max(d.low-d.rate*since, 0) + 1)
+	}
+}
+
+func (l *leak) refuse(since, near float64) {
+	for k := range l.drips {
+		d := &l.drips[k]
+		d.verdict.refuse(max(d.high-d.rate*since, 0) + near)
+	}
+}
+
+// rate is what to try, and whether the true rate is known well enough to only creep.
+func (l *leak) rate(s *scene) (rate float64, known bool) {
+	lo, hi := l.living()
+	if lo == nil {
+		return slowestRate, false
+	}
+	if hi.rate/lo.rate < narrow {
+		return 0.99 * lo.rate * l.pacer.creep(s.now, lo.rate), true
+	}
+	return min(math.Sqrt(max(lo.rate, hi.rate/16)*hi.rate), max(2*s.recent(), lo.rate)), false
+}
+
+// burst is how many calls may leave at once when the bucket is empty.
+func (l *leak) burst(rate float64) float64 {
+	best := 1.0
+	for k := range l.drips {
+		if d := &l.drips[k]; d.alive() {
+			best = max(min(d.ok, d.ref), 1)
+			if d.rate >= rate {
+				break
+			}
+		}
+	}
+	return best
+}
+
+// asking is always: a rate is known from where it ends.
+func (l *leak) asking(*scene) bool { return true }
+
+func (l *leak) promise(s *scene) float64 {
+	rate, _ := l.rate(s)
+	return rate
+}
+
+func (l *leak) at(s *scene) instant {
+	rate, _ := l.rate(s)
+	return l.pacer.at(s, rate, l.burst(rate))
+}
+
+func (l *leak) state() State {
+	lo, _ := l.living()
+	if lo == nil {
+		return State{Kind: Leak}
+	}
+	return State{Kind: Leak, Limit: l.burst(lo.rate), Rate: lo.rate, Window: seconds(1 / lo.rate)}
+}

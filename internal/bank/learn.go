@@ -1,0 +1,36 @@
+package bank
+
+import "time"
+
+// Windows by the clock, and spans of a log, that servers are known to count in. Each further one costs a refusal per unknown key.
+func clockSpans() []time.Duration {
+	return []time.Duration{time.Second, 10 * time.Second, time.Minute, time.Hour, 24 * time.Hour}
+}
+
+func logSpans() []time.Duration {
+	return []time.Duration{time.Second, 10 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 24 * time.Hour}
+}
+
+// replayed is how many of the last calls are evidence when laws are judged anew: enough for every law to be told from the others,
+// few enough for a replay of a millisecond.
+const replayed = 4096
+
+// learn makes the laws, at the first refusal.
+func (b *Bank) learn() {
+	if b.laws != nil {
+		return
+	}
+	add := func(l law) { b.laws = append(b.laws, &belief{law: l}) }
+	add(newFlight())
+	for _, span := range clockSpans() {
+		add(newClockWindow(span, 0))
+	}
+	for _, harsh := range []bool{false, true} {
+		for _, span := range logSpans() {
+			add(newSlidingLog(span, harsh))
+		}
+	}
+	add(newLeak())
+	b.since = max(len(b.tape.sends)-replayed, 0)
+	b.tape.judged = b.since
+}

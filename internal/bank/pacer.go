@@ -1,0 +1,57 @@
+package bank
+
+import "time"
+
+// A known rate is approached from below, and asked after from time to time, since it may have risen: after a quiet time the pace
+// creeps up until a refusal stops it, and the quiet time doubles.
+const (
+	shortestQuiet = 5 * time.Second
+	longestQuiet  = 10 * time.Minute
+	quietCalls    = 300   // but a refusal in so many calls is cheap enough
+	creepRate     = 0.001 // of the rate, per second
+	creepLater    = 0.004 // per second on top, after creepPatience: by then the limit has probably risen
+	creepPatience = time.Minute
+)
+
+// pacer is the bucket as we believe it to be at the server: what is left in it, at a rate that may change all the time.
+type pacer struct {
+	credit  float64 // calls that could leave at once when the last call had left
+	left    instant // when that was
+	applied uint64  // the first call that is not debited
+	hit     instant // when the last call left that was turned away
+	quiet   time.Duration
+}
+
+// empty takes note that nothing was left for a call.
+func (p *pacer) empty(at instant, next uint64) {
+	p.credit, p.left, p.applied = 0, at, next
+	if at > p.hit+time.Second {
+		p.quiet = min(max(2*p.quiet, shortestQuiet), longestQuiet)
+	}
+	p.hit = at
+}
+
+// creep is how much more than the safe rate to ask for.
+func (p *pacer) creep(now instant, rate float64) float64 {
+	quiet := min(p.quiet, max(seconds(quietCalls/rate), shortestQuiet))
+	creeping := (now - p.hit - quiet).Seconds()
+	growth := 1 + creepRate*max(creeping, 0)
+	return growth + creepLater*max(creeping-creepPatience.Seconds(), 0)
+}
+
+// at is when the next call may leave: one guard after there is room for it.
+func (p *pacer) at(s *scene, rate, burst float64) instant {
+	for k := s.index(p.applied); k < len(s.sends); k++ {
+		p.debit(s.sends[k].at, float64(s.sends[k].maybe-s.upTo(k).maybe), rate, burst)
+	}
+	p.applied = s.next
+	if p.credit >= 1 {
+		return s.now
+	}
+	return p.left + seconds((1-p.credit)/rate) + s.guard
+}
+
+func (p *pacer) debit(at instant, calls, rate, burst float64) {
+	p.credit = min(p.credit+rate*(at-p.left).Seconds(), burst) - calls
+	p.left = at
+}

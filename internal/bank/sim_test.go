@@ -1,0 +1,71 @@
+package bank
+
+import (
+	"container/heap"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// The simulation is a queue of events in virtual time: clients and a server joined by a network. Nothing in it waits.
+
+type event struct {
+	at  time.Duration
+	seq int
+	do  func()
+}
+
+type agenda []event
+
+func (a agenda) Len() int { return len(a) }
+func (a agenda) Less(i, k int) bool {
+	return a[i].at < a[k].at || a[i].at == a[k].at && a[i].seq < a[k].seq
+}
+func (a agenda) Swap(i, k int) { a[i], a[k] = a[k], a[i] }
+func (a *agenda) Push(x any)   { *a = append(*a, x.(event)) }
+func (a *agenda) Pop() any {
+	old := *a
+	last := old[len(old)-1]
+	*a = old[:len(old)-1]
+	return last
+}
+
+type world struct {
+	now    time.Duration
+	seq    int
+	events agenda
+	rng    *rand.Rand
+	base   time.Duration // one way, without jitter
+	jitter time.Duration
+}
+
+func newWorld(seed uint64, jitter time.Duration) *world {
+	rng := rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))
+	return &world{rng: rng, jitter: jitter, base: 8*time.Millisecond + time.Duration(rng.Float64()*6e6)}
+}
+
+func (w *world) after(d time.Duration, do func()) {
+	w.seq++
+	heap.Push(&w.events, event{w.now + d, w.seq, do})
+}
+
+// run plays until nothing happens any more, or until the end.
+func (w *world) run(end time.Duration) {
+	for len(w.events) > 0 && w.events[0].at <= end {
+		e := heap.Pop(&w.events).(event)
+		w.now = e.at
+		e.do()
+	}
+}
+
+// way is how long a message travels.
+func (w *world) way() time.Duration {
+	return w.base + time.Duration(w.rng.Float64()*float64(w.jitter))
+}
+
+// service is how long the server works on a call that it lets in: log-normal, median 110 ms, mean 120 ms.
+func (w *world) service() time.Duration {
+	return time.Duration(math.Exp(math.Log(0.110)+0.42*w.rng.NormFloat64()) * 1e9)
+}
+
+const meanService = 120 * time.Millisecond

@@ -1,0 +1,47 @@
+package bank
+
+import "math"
+
+// ramp is the slow start of the calls in flight: half a call more for every call let in, as there is nothing to go by yet.
+type ramp struct{ width float64 }
+
+// rampStep grows the calls in flight by half in every round trip. With a whole one a server that can take little is overrun further.
+const rampStep = 0.5
+
+func (r *ramp) grow()    { r.width += rampStep }
+func (r *ramp) restart() { r.width = 1 }
+func (r *ramp) lift()    { r.width = math.Inf(1) }
+
+// trial is a law's crossing of its own boundary: the first call to leave after the law made calls wait.
+type trial struct {
+	boundary bool // the next call is the first one across
+	lone     bool // it goes alone
+	flying   bool // it has left and was not answered
+	alone    bool // and it left alone
+	id       uint64
+}
+
+func (t *trial) sent(id uint64) {
+	if t.boundary || t.lone {
+		*t = trial{flying: true, alone: t.lone, id: id}
+	}
+}
+
+// answered says whether the call was the one across.
+func (t *trial) answered(id uint64) bool {
+	if !t.flying || t.id != id {
+		return false
+	}
+	t.flying, t.alone = false, false
+	return true
+}
+
+// lost puts the trial back to where it was before the call left.
+func (t *trial) lost(id uint64) {
+	if t.answered(id) {
+		t.boundary = true
+	}
+}
+
+// underWay is whether everybody waits for the canary.
+func (t *trial) underWay() bool { return t.flying && t.alone }
