@@ -118,8 +118,8 @@ func (a Announce) quota(c *counter, now, clock time.Time) headers.Quota {
 		Unit: c.unitOf(), Name: c.name,
 		Limit: headers.Some(s.limit), Remaining: headers.Some(a.remaining(left)),
 	}
-	if !a.NoWindow {
-		q.Window = headers.Some(c.window)
+	if !a.NoWindow && s.window > 0 && s.window%time.Second == 0 { // no dialect has words for a fraction
+		q.Window = headers.Some(s.window)
 	}
 	if s.timed {
 		q.Reset = headers.Some(max(0, a.tell(clock, a.reset(c, s, now))))
@@ -139,7 +139,7 @@ func (a Announce) reset(c *counter, s level, now time.Time) time.Duration {
 	case UntilNext:
 		return s.next
 	case UntilWindow:
-		return windowStart(now, c.window, c.phase).Add(c.window).Sub(now)
+		return windowStart(now, c.Limit.window, c.phase).Add(c.Limit.window).Sub(now)
 	default:
 		return s.full
 	}

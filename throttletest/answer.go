@@ -64,6 +64,12 @@ func override(h, by http.Header) {
 
 // fill chooses the body by what was asked and decided.
 func (a *answer) fill(c *config, k *call, v *verdict) {
+	if c.answer != nil && v.reason == Admitted {
+		if own := c.answer(k.request, k.body); own != nil {
+			a.flow = unary(own)
+			return
+		}
+	}
 	path := k.request.URL.Path
 	switch {
 	case v.status >= http.StatusBadRequest:
@@ -89,7 +95,7 @@ func encode(v any) []byte {
 	return append(b, '\n')
 }
 
-// errorBody is an error in OpenAI's form, which also reads well elsewhere.
+// errorBody is an error in OpenAI's form; the type outside is Anthropic's.
 func errorBody(v *verdict) []byte {
 	kind, code, text := "server_error", "error", http.StatusText(v.status)
 	switch v.reason {
@@ -101,5 +107,5 @@ func errorBody(v *verdict) []byte {
 	case InOutage:
 		code, text = "overloaded", "The server is not available for the time being."
 	}
-	return encode(map[string]any{"error": map[string]any{"message": text, "type": kind, "code": code}})
+	return encode(map[string]any{"type": "error", "error": map[string]any{"message": text, "type": kind, "code": code}})
 }

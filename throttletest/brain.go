@@ -72,13 +72,6 @@ func (b *brain) pool(k *call) *pool {
 	return p
 }
 
-func (b *brain) newForeigner(at place) *foreigner {
-	if b.foreign == nil {
-		return nil
-	}
-	return &foreigner{Foreign: *b.foreign, rng: luck(b.seed, "foreign "+at.key, at.resource)}
-}
-
 func (b *brain) offender(key string) *offender {
 	o := b.offenders[key]
 	if o == nil {

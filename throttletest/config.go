@@ -24,6 +24,7 @@ type config struct {
 	foreign   *Foreign
 	charge    Charge
 	cost      func(*http.Request, []byte) budget.Cost
+	answer    func(*http.Request, []byte) []byte
 	key       func(*http.Request) string
 	faults    func(int, *http.Request) *Fault
 	logged    int

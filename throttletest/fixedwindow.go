@@ -41,5 +41,5 @@ func (w *fixedWindow) give(now, charged time.Time, n float64) {
 
 func (w *fixedWindow) state(now time.Time) level {
 	w.roll(now)
-	return level{limit: w.limit, left: w.room(), next: w.left(now), full: w.left(now), timed: true}
+	return level{limit: w.limit, left: w.room(), next: w.left(now), full: w.left(now), timed: true, window: w.window}
 }

@@ -22,6 +22,14 @@ type foreigner struct {
 	admitted, refused int
 }
 
+// newForeigner is the one of a place, nil if there is none.
+func (c *config) newForeigner(at place) *foreigner {
+	if c.foreign == nil {
+		return nil
+	}
+	return &foreigner{Foreign: *c.foreign, rng: luck(c.seed, "foreign "+at.key, at.resource)}
+}
+
 func (f *foreigner) begin(now time.Time) { f.next = now.Add(f.gap()) }
 
 // gap is never zero, so that time goes on.

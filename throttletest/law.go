@@ -30,6 +30,7 @@ type level struct {
 	limit, left float64
 	next, full  time.Duration // until something, until everything is back; only if timed
 	timed       bool
+	window      time.Duration // in which limit units come back; 0 = the limit has none
 }
 
 // stay is the time that one admitted call spends at the server. While it is open its end is zero.

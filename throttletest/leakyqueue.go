@@ -48,7 +48,7 @@ func (q *leakyQueue) state(now time.Time) level {
 	full := q.ahead(now)
 	places := q.depth + 1
 	left := math.Max(0, places-full.Seconds()*q.rate())
-	s := level{limit: places, left: left, full: full, timed: true}
+	s := level{limit: places, left: left, full: full, timed: true, window: seconds(places / q.rate())}
 	s.next = min(full, seconds((math.Floor(left+crumb)+1-left)/q.rate()))
 	return s
 }

@@ -50,7 +50,10 @@ func (w *openedWindow) give(now, charged time.Time, n float64) {
 	}
 }
 
+// refuse opens a window too, if there is none: a call larger than the limit is a call.
+func (w *openedWindow) refuse(now time.Time, n float64) { w.take(now, n, nil) }
+
 func (w *openedWindow) state(now time.Time) level {
 	w.roll(now)
-	return level{limit: w.limit, left: w.room(), next: w.left(now), full: w.left(now), timed: true}
+	return level{limit: w.limit, left: w.room(), next: w.left(now), full: w.left(now), timed: true, window: w.window}
 }

@@ -135,6 +135,18 @@ func WithCost(f func(r *http.Request, body []byte) budget.Cost) Option {
 	}
 }
 
+// WithAnswer answers admitted calls with what f gives, as JSON; where it gives nil the answer is the usual one. It may be called
+// from several goroutines; body is the first megabyte.
+func WithAnswer(f func(r *http.Request, body []byte) []byte) Option {
+	return func(c *config) error {
+		if f == nil {
+			return errorf("answer: the function is nil")
+		}
+		c.answer = f
+		return nil
+	}
+}
+
 // WithOutage adds a span in which the server refuses calls whatever they cost.
 func WithOutage(o Outage) Option {
 	return func(c *config) error {

@@ -76,7 +76,7 @@ func (c *slidingCounter) give(now, charged time.Time, n float64) {
 func (c *slidingCounter) state(now time.Time) level {
 	c.roll(now)
 	into := now.Sub(c.start)
-	s := level{limit: c.limit, left: math.Max(0, c.limit-c.weighted(now)), timed: true}
+	s := level{limit: c.limit, left: math.Max(0, c.limit-c.weighted(now)), timed: true, window: c.window}
 	s.next, _ = c.wait(now, math.Floor(s.left)+1)
 	switch {
 	case c.used > 0:

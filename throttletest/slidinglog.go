@@ -75,7 +75,7 @@ func (l *slidingLog) give(now, charged time.Time, n float64) {
 
 func (l *slidingLog) state(now time.Time) level {
 	l.prune(now)
-	s := level{limit: l.limit, left: l.room(), timed: true}
+	s := level{limit: l.limit, left: l.room(), timed: true, window: l.window}
 	if k := len(l.entries); k > 0 {
 		s.next = l.entries[0].at.Add(l.window).Sub(now)
 		s.full = l.entries[k-1].at.Add(l.window).Sub(now)

@@ -60,7 +60,7 @@ func (b *tokenBucket) resize(now time.Time, limit float64) {
 
 func (b *tokenBucket) state(now time.Time) level {
 	b.refill(now)
-	s := level{limit: b.burst, left: math.Max(0, b.burst-b.used), timed: true}
+	s := level{limit: b.burst, left: math.Max(0, b.burst-b.used), timed: true, window: seconds(b.burst / b.rate())}
 	s.full = seconds(b.used / b.rate())
 	if b.used > 0 {
 		s.next = seconds(math.Max(0, math.Floor(s.left+crumb)+1-(b.burst-b.used)) / b.rate())

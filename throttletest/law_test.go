@@ -1,0 +1,407 @@
+package throttletest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// taken is an admitted call in the book of a model. Models compute in whole numbers only.
+type taken struct {
+	at time.Time
+	n  int64
+}
+
+// model says, from the whole history and in the slowest and plainest way, whether n units are admitted at now.
+type model func(past []taken, now time.Time, n int64) bool
+
+// dawn is when the histories of these tests begin.
+var dawn = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// sum adds up what was taken at moments that count.
+func sum(past []taken, counts func(time.Time) bool) (s int64) {
+	for _, p := range past {
+		if counts(p.at) {
+			s += p.n
+		}
+	}
+	return s
+}
+
+// index is the number of the clock window that holds t.
+func index(t time.Time, window, phase time.Duration) int64 {
+	return (t.UnixNano() - int64(phase)) / int64(window)
+}
+
+func fixedModel(limit int64, window, phase time.Duration) model {
+	return func(past []taken, now time.Time, n int64) bool {
+		here := index(now, window, phase)
+		return n+sum(past, func(t time.Time) bool { return index(t, window, phase) == here }) <= limit
+	}
+}
+
+func openedModel(limit int64, window time.Duration) model {
+	return func(past []taken, now time.Time, n int64) bool {
+		var open time.Time
+		var used int64
+		for _, p := range append(past[:len(past):len(past)], taken{now, n}) {
+			if open.IsZero() || p.at.Sub(open) >= window {
+				open, used = p.at, 0
+			}
+			used += p.n
+		}
+		return used <= limit
+	}
+}
+
+func logModel(limit int64, window time.Duration) model {
+	return func(past []taken, now time.Time, n int64) bool {
+		return n+sum(past, func(t time.Time) bool { return now.Sub(t) < window }) <= limit
+	}
+}
+
+func counterModel(limit int64, window, phase time.Duration) model {
+	return func(past []taken, now time.Time, n int64) bool {
+		here := index(now, window, phase)
+		into := (now.UnixNano() - int64(phase)) % int64(window)
+		before := sum(past, func(t time.Time) bool { return index(t, window, phase) == here-1 })
+		current := sum(past, func(t time.Time) bool { return index(t, window, phase) == here })
+		return before*(int64(window)-into)+(current+n)*int64(window) <= limit*int64(window)
+	}
+}
+
+// bucketModel is the envelope of a bucket: in no span may more be admitted than its burst and what flows in meanwhile.
+func bucketModel(limit int64, window time.Duration, burst int64) model {
+	return func(past []taken, now time.Time, n int64) bool {
+		if n > burst {
+			return false
+		}
+		for i, used := len(past)-1, n; i >= 0; i-- {
+			used += past[i].n
+			if used*int64(window) > burst*int64(window)+limit*int64(now.Sub(past[i].at)) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func leakyModel(limit int64, window time.Duration, depth int64) model {
+	each := window / time.Duration(limit)
+	return func(past []taken, now time.Time, _ int64) bool {
+		var idle time.Time
+		for _, p := range past {
+			if p.at.After(idle) {
+				idle = p.at
+			}
+			idle = idle.Add(time.Duration(p.n) * each)
+		}
+		return idle.Sub(now) <= time.Duration(depth)*each
+	}
+}
+
+// staying is how long every call of these histories is at the server.
+const staying = 700 * time.Millisecond
+
+func slotsModel(places int64) model {
+	return func(past []taken, now time.Time, n int64) bool {
+		return n+sum(past, func(t time.Time) bool { return t.Add(staying).After(now) }) <= places
+	}
+}
+
+func both(a, b model) model {
+	return func(past []taken, now time.Time, n int64) bool { return a(past, now, n) && b(past, now, n) }
+}
+
+// laws are the limits of these tests and their models.
+func laws() map[string]struct {
+	Limit
+	model
+} {
+	type pair = struct {
+		Limit
+		model
+	}
+	const phase = 1300 * time.Millisecond
+	return map[string]pair{
+		"fixed window":    {FixedWindow(5, 2*time.Second), fixedModel(5, 2*time.Second, 0)},
+		"with a phase":    {FixedWindow(5, 2*time.Second).WithPhase(phase), fixedModel(5, 2*time.Second, phase)},
+		"opened window":   {OpenedWindow(5, 2*time.Second), openedModel(5, 2*time.Second)},
+		"sliding log":     {SlidingLog(5, 2*time.Second), logModel(5, 2*time.Second)},
+		"sliding counter": {SlidingCounter(5, 2*time.Second).WithPhase(phase), counterModel(5, 2*time.Second, phase)},
+		"bucket":          {TokenBucket(7, 3*time.Second, 4), bucketModel(7, 3*time.Second, 4)},
+		"full bucket":     {TokenBucket(6, 3*time.Second, 0), bucketModel(6, 3*time.Second, 6)},
+		"burst of one":    {TokenBucket(3, time.Second, 1), bucketModel(3, time.Second, 1)},
+		"leaky queue":     {LeakyQueue(4, time.Second, 3), leakyModel(4, time.Second, 3)},
+		"no queue":        {LeakyQueue(4, time.Second, 0), leakyModel(4, time.Second, 0)},
+		"concurrency":     {Concurrency(4), slotsModel(4)},
+		"quantised": {
+			Quantised(12, 4*time.Second, time.Second),
+			both(fixedModel(3, time.Second, 0), fixedModel(12, 4*time.Second, 0)),
+		},
+	}
+}
+
+func TestLawsAdmitWhatTheirModelsAdmit(t *testing.T) {
+	for name, c := range laws() {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				law, now := c.law(), dawn
+				var past []taken
+				for range rapid.IntRange(1, 60).Draw(t, "calls") {
+					now = now.Add(time.Duration(rapid.IntRange(0, 900).Draw(t, "ms")) * time.Millisecond)
+					n := rapid.Int64Range(1, 3).Draw(t, "n")
+					d, known := law.wait(now, float64(n))
+					want := c.model(past, now, n)
+					if got := known && d == 0; got != want {
+						t.Fatalf("%d units at %v: law says %v, model %v; history %v", n, now.Sub(dawn), got, want, past)
+					}
+					if want {
+						law.take(now, float64(n), &stay{end: now.Add(staying)})
+						past = append(past, taken{now, n})
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestWaitsAreExact(t *testing.T) {
+	for name, c := range laws() {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				law, now := c.law(), dawn
+				var past []taken
+				for range rapid.IntRange(1, 40).Draw(t, "calls") {
+					now = now.Add(time.Duration(rapid.IntRange(0, 400).Draw(t, "ms")) * time.Millisecond)
+					n := rapid.Int64Range(1, 3).Draw(t, "n")
+					d, known := law.wait(now, float64(n))
+					if !known {
+						if c.model(nil, now, n) {
+							t.Fatalf("%d units could be admitted, but no moment is known", n)
+						}
+						continue
+					}
+					if d > 0 && c.model(past, now.Add(d-time.Microsecond), n) {
+						t.Fatalf("%d units at %v: told to wait %v, but 1 µs less is enough; history %v", n, now.Sub(dawn), d, past)
+					}
+					now = now.Add(d)
+					if d, known := law.wait(now, float64(n)); d != 0 || !known {
+						t.Fatalf("%d units: after waiting, another wait of %v", n, d)
+					}
+					law.take(now, float64(n), &stay{end: now.Add(staying)})
+					past = append(past, taken{now, n})
+				}
+			})
+		})
+	}
+}
+
+// TestStates compares what a law tells about itself with what it does.
+func TestStatesTellTheTruth(t *testing.T) {
+	for name, c := range laws() {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				law, now := c.law(), dawn
+				for range rapid.IntRange(1, 40).Draw(t, "calls") {
+					now = now.Add(time.Duration(rapid.IntRange(0, 600).Draw(t, "ms")) * time.Millisecond)
+					if d, known := law.wait(now, 1); d > 0 || !known {
+						continue
+					}
+					law.take(now, 1, &stay{end: now.Add(staying)})
+					s := law.state(now)
+					checkState(t, law, now, s)
+				}
+			})
+		})
+	}
+}
+
+// checkState asks one law whether the whole units that it says are left are there, and not one more.
+func checkState(t *rapid.T, law law, now time.Time, s level) {
+	whole := int(s.left + crumb)
+	d, known := law.wait(now, float64(whole))
+	if _, queue := law.(*leakyQueue); queue {
+		return // a queue counts places, and a call may stand with one foot outside
+	}
+	if _, parts := law.(*quantised); parts {
+		return // promises more than it holds, which is its point
+	}
+	if whole > 0 && (d > 0 || !known) {
+		t.Fatalf("%d of %v are left, but they have to wait %v", whole, s.left, d)
+	}
+	if d, known := law.wait(now, float64(whole+1)); known && d == 0 {
+		t.Fatalf("%d are left, but one more is admitted", whole)
+	}
+	if s.timed && (s.next < 0 || s.full < s.next) {
+		t.Fatalf("next in %v, full in %v", s.next, s.full)
+	}
+}
+
+func TestResetsOfALogAndABucket(t *testing.T) {
+	log := SlidingLog(3, time.Minute).law()
+	log.take(dawn, 1, nil)
+	log.take(dawn.Add(20*time.Second), 1, nil)
+	s := log.state(dawn.Add(30 * time.Second))
+	assert.Equal(t, level{limit: 3, left: 1, next: 30 * time.Second, full: 50 * time.Second, timed: true, window: time.Minute}, s)
+
+	bucket := TokenBucket(60, time.Minute, 10).law()
+	bucket.take(dawn, 4, nil)
+	s = bucket.state(dawn.Add(500 * time.Millisecond))
+	assert.InDelta(t, 6.5, s.left, 1e-9)
+	assert.Equal(t, 500*time.Millisecond, s.next)
+	assert.Equal(t, 3500*time.Millisecond, s.full)
+	assert.Equal(t, 10*time.Second, s.window, "ten units in ten seconds")
+}
+
+func TestAnIdleLawHasNothingToComeBack(t *testing.T) {
+	for name, l := range map[string]Limit{
+		"log": SlidingLog(3, time.Minute), "bucket": TokenBucket(3, time.Minute, 0), "opened": OpenedWindow(3, time.Minute),
+		"counter": SlidingCounter(3, time.Minute), "queue": LeakyQueue(3, time.Minute, 2),
+	} {
+		s := l.law().state(dawn)
+		assert.Zero(t, s.full, name)
+		assert.Zero(t, s.next, name)
+		assert.Equal(t, s.limit, s.left, name)
+	}
+}
+
+func TestRefundsCountOnlyWhereTheChargeStillDoes(t *testing.T) {
+	later := dawn.Add(61 * time.Second)
+	for name, c := range map[string]struct {
+		Limit
+		soon, late float64 // left after a refund of 3 of 5 units, at once or after the window
+	}{
+		"fixed":   {FixedWindow(10, time.Minute), 8, 8},
+		"opened":  {OpenedWindow(10, time.Minute), 8, 8},
+		"log":     {SlidingLog(10, time.Minute), 8, 8},
+		"counter": {SlidingCounter(10, time.Minute), 8, 8 - 2*59.0/60},
+		"bucket":  {TokenBucket(10, time.Minute, 0), 8, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			law := c.law()
+			law.take(dawn, 5, nil)
+			law.give(dawn, dawn, 3)
+			assert.InDelta(t, c.soon, law.state(dawn).left, 1e-9)
+
+			law = c.law()
+			law.take(dawn, 5, nil)
+			law.take(later, 2, nil)
+			law.give(later, dawn, 3)
+			assert.InDelta(t, c.late, law.state(later).left, 1e-9)
+		})
+	}
+}
+
+func TestDebtIsPaidBeforeAnythingIsAdmitted(t *testing.T) {
+	for name, c := range map[string]struct {
+		Limit
+		wait time.Duration
+	}{
+		"fixed":   {FixedWindow(10, time.Minute), time.Minute},
+		"opened":  {OpenedWindow(10, time.Minute), time.Minute},
+		"log":     {SlidingLog(10, time.Minute), time.Minute},
+		"counter": {SlidingCounter(10, time.Minute), time.Minute + 24*time.Second}, // 15 fade to 9 in two fifths of a minute
+		"bucket":  {TokenBucket(10, time.Minute, 0), 36 * time.Second},             // 15 + 1 - 10 at one every 6 s
+	} {
+		law := c.law()
+		law.take(dawn, 5, nil)
+		law.give(dawn, dawn, -10)
+		d, known := law.wait(dawn, 1)
+		assert.True(t, known, name)
+		assert.InDelta(t, c.wait, d, 1, name)
+	}
+}
+
+func TestRefusalsThatCount(t *testing.T) {
+	for name, c := range map[string]struct {
+		Limit
+		before, after time.Duration
+	}{
+		"log: the refusal itself is in the way":   {SlidingLog(1, time.Minute), time.Second, 60 * time.Second},
+		"fixed: the edge comes all the same":      {FixedWindow(1, time.Minute), time.Second, time.Second},
+		"bucket: what had come back is lost":      {TokenBucket(1, time.Minute, 0), time.Second, time.Minute},
+		"opened: the edge comes all the same":     {OpenedWindow(1, time.Minute), time.Second, time.Second},
+		"queue: a refused call does not stand in": {LeakyQueue(1, time.Minute, 0), time.Second, time.Second},
+	} {
+		law, now := c.law(), dawn.Add(59*time.Second)
+		law.take(dawn, 1, nil)
+		d, _ := law.wait(now, 1)
+		require.InDelta(t, c.before, d, 1e3, name)
+		law.refuse(now, 1)
+		d, _ = law.wait(now, 1)
+		assert.InDelta(t, c.after, d, 1e3, name)
+	}
+}
+
+func TestResizing(t *testing.T) {
+	for name, c := range map[string]struct {
+		Limit
+		left float64 // of 20, after 5 of 10 were used
+	}{
+		"fixed": {FixedWindow(10, time.Minute), 15}, "opened": {OpenedWindow(10, time.Minute), 15},
+		"log": {SlidingLog(10, time.Minute), 15}, "counter": {SlidingCounter(10, time.Minute), 15},
+		"bucket": {TokenBucket(10, time.Minute, 0), 15}, "burst of its own": {TokenBucket(10, time.Minute, 8), 3},
+		"slots": {Concurrency(10), 15}, "quantised": {Quantised(10, time.Minute, 30*time.Second), 15},
+		"queue": {LeakyQueue(10, time.Minute, 7), 3},
+	} {
+		law := c.law()
+		law.take(dawn, 5, &stay{})
+		law.resize(dawn, 20)
+		assert.InDelta(t, c.left, law.state(dawn).left, 1e-9, name)
+	}
+}
+
+func TestAQueueServesFasterAfterItsRateHasDoubled(t *testing.T) {
+	q := LeakyQueue(1, time.Second, 10).law()
+	for range 5 {
+		q.take(dawn, 1, nil)
+	}
+	q.resize(dawn, 2)
+	assert.Equal(t, 2500*time.Millisecond, q.take(dawn, 1, nil))
+}
+
+func TestAStayThatHasNoEndHoldsItsSlot(t *testing.T) {
+	slots := Concurrency(1).law()
+	s := &stay{}
+	slots.take(dawn, 1, s)
+	_, known := slots.wait(dawn.Add(time.Hour), 1)
+	assert.False(t, known)
+	s.end = dawn.Add(2 * time.Hour)
+	d, known := slots.wait(dawn.Add(time.Hour), 1)
+	assert.True(t, known)
+	assert.Equal(t, time.Hour, d)
+}
+
+func TestQuantisedPromisesMoreThanItsStepHolds(t *testing.T) {
+	q := Quantised(600, time.Minute, time.Second).law()
+	q.take(dawn, 10, nil)
+	assert.Equal(t, 590.0, q.state(dawn).left)
+	d, known := q.wait(dawn, 1)
+	assert.True(t, known)
+	assert.Equal(t, time.Second, d)
+}
+
+func TestWindowsBeforeTheEpochAndWithLongPhases(t *testing.T) {
+	early := time.Unix(-90, 0)
+	assert.True(t, windowStart(early, time.Minute, 0).Equal(time.Unix(-120, 0)))
+	assert.True(t, windowStart(early, time.Minute, 10*time.Minute+40*time.Second).Equal(time.Unix(-140, 0)))
+}
+
+func TestAQueueHasAsManyPlacesAsItSays(t *testing.T) {
+	q := LeakyQueue(2, time.Second, 3).law()
+	now := dawn
+	for i, want := range []float64{4, 3, 2, 1} {
+		require.Equal(t, want, q.state(now).left)
+		assert.Equal(t, time.Duration(i)*500*time.Millisecond, q.take(now, 1, nil), "the time in the queue")
+	}
+	s := q.state(now.Add(100 * time.Millisecond))
+	assert.InDelta(t, 0.2, s.left, 1e-9)
+	assert.InDelta(t, 400*time.Millisecond, s.next, 1)
+	assert.Equal(t, 1900*time.Millisecond, s.full)
+	d, _ := q.wait(now.Add(100*time.Millisecond), 1)
+	assert.InDelta(t, 400*time.Millisecond, d, 1)
+}
