@@ -1,0 +1,215 @@
+package throttle
+
+import (
+	"math"
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+	"github.com/seed-18ca0a92/throttle/headers"
+	"github.com/seed-18ca0a92/throttle/internal/mirror"
+)
+
+// mostMirrors bounds the quotas that are learned per key: no API announces as many, a broken or hostile server might.
+const mostMirrors = 32
+
+// silence is how long a quota that is no longer announced is still believed, in answers without a word of it: some servers tell their limits
+// only now and then.
+const silence = 100
+
+// announced is a limit as the server's answers show it.
+type announced struct {
+	meterName
+	lane   *lane
+	id     quotaID
+	mirror *mirror.Mirror
+	apart  bool          // one of several resources of the host: it concerns only the calls that go to it
+	beside bool          // seen in one answer with another quota of its unit: it concerns all calls
+	limit  float64       // as last announced; 0 = never
+	silent int           // answers in a row that did not name it
+	window time.Duration // as last believed
+	first  uint64        // the order of the first call it has counted
+}
+
+// quotaID tells the quotas of a key apart.
+type quotaID struct {
+	unit, name string
+	window     time.Duration
+}
+
+func (a *announced) what() *meterName { return &a.meterName }
+
+func (a *announced) ready(now time.Time, n, waiting float64) (time.Time, bool, bool) {
+	return a.mirror.At(now, n, waiting, a.lane.net.mirror())
+}
+
+func (a *announced) take(now, _ time.Time, n float64) { a.mirror.Spend(now, n) }
+func (a *announced) give(_, now time.Time, n float64) { a.mirror.Settle(now, n) }
+func (a *announced) counted(w *waiter) bool           { return w.order >= a.first }
+func (a *announced) state(now time.Time) budget.State { return a.mirror.State(now) }
+func (n network) mirror() mirror.Network              { return mirror.Network{Guard: n.guard, Latency: n.latency} }
+
+// read tells every mirror what an answer said of its quota, makes mirrors for quotas not met before, and reports whether a budget came,
+// went, or has a new limit.
+func (l *lane) read(w *waiter, a answer) (news bool) {
+	for i := range a.report.Quotas {
+		news = l.meet(w, a, &a.report.Quotas[i]) || news
+	}
+	news = l.separate(w, a) || news
+	for i := 0; i < len(l.mirrors); i++ {
+		m := l.mirrors[i]
+		news = m.hear(w, a) || news
+		if m.silent > silence {
+			l.mirrors = append(l.mirrors[:i], l.mirrors[i+1:]...)
+			i--
+			news = true
+		}
+	}
+	if news {
+		l.pair()
+		_ = l.reassemble() // cannot fail: it declares nothing new
+	}
+	return news
+}
+
+// meet makes a mirror for a quota that the key has none of yet.
+func (l *lane) meet(w *waiter, a answer, q *headers.Quota) bool {
+	if !q.Limit.Known && !q.Remaining.Known || len(l.mirrors) == mostMirrors {
+		return false
+	}
+	id := idOf(q)
+	for _, m := range l.mirrors {
+		if m.id == id {
+			return false
+		}
+	}
+	m := &announced{meterName: meterName{name: q.Name, unit: q.Unit, source: SourceServer}, lane: l, id: id, first: w.order, mirror: mirror.New(a.sent)}
+	m.mirror.Spend(a.sent, w.cost.of(q.Unit))
+	if others := l.flights.len - 1; others > 0 && q.Unit == budget.Requests {
+		m.mirror.Spend(a.received, float64(others)) // under way too, and nobody knows in what order they arrive
+	}
+	l.mirrors = append(l.mirrors, m)
+	return true
+}
+
+func idOf(q *headers.Quota) quotaID { return quotaID{q.Unit, q.Name, q.Window.Value} }
+
+// hear tells the mirror what an answer said of its quota, which may be nothing.
+func (m *announced) hear(w *waiter, a answer) (news bool) {
+	q := m.told(a.report)
+	spent := m.counted(w) && m.covers(w.class)
+	switch {
+	case q == nil && !spent:
+		return false // a call to another resource
+	case q != nil && !spent:
+		m.mirror.Spend(a.sent, w.cost.of(m.unit)) // it went elsewhere than was expected
+	}
+	heard := mirror.Answer{Sent: a.sent, Received: a.received, Cost: w.cost.of(m.unit), Refused: a.kind == refused}
+	m.silent++
+	if q != nil {
+		heard.Quota, m.silent = *q, 0
+		if q.Limit.Known && q.Limit.Value != m.limit {
+			m.limit, news = q.Limit.Value, true
+		}
+	}
+	m.mirror.Learn(heard, m.lane.net.mirror())
+	if q == nil && m.apart {
+		m.mirror.Settle(a.received, w.cost.of(m.unit))
+	}
+	if window, _ := m.mirror.Window(); window != m.window {
+		m.window, news = window, true
+	}
+	return news
+}
+
+// told is what a report says of the quota; nil = nothing.
+func (m *announced) told(r *headers.Report) *headers.Quota {
+	for i := range r.Quotas {
+		if idOf(&r.Quotas[i]) == m.id {
+			return &r.Quotas[i]
+		}
+	}
+	return nil
+}
+
+// lostAnswer tells every mirror that a call is under way no longer, though no answer came.
+func (l *lane) lostAnswer(w *waiter, now time.Time) {
+	for _, m := range l.mirrors {
+		if !m.counted(w) || !m.covers(w.class) {
+			continue
+		}
+		m.mirror.Learn(mirror.Answer{Sent: w.left, Received: now, Cost: w.cost.of(m.unit)}, l.net.mirror())
+	}
+}
+
+// explained reports whether a refusal needs no hold, because some mirror knew that too little was left.
+func (l *lane) explained(w *waiter, now time.Time) bool {
+	for _, m := range l.mirrors {
+		if w.cost.of(m.unit) > 0 && m.mirror.Explains(now, w.cost.of(m.unit)) {
+			return true
+		}
+	}
+	return false
+}
+
+// pairTolerance is how far the window of an announced limit, which may be measured, can be from a declared one that means the same.
+const pairTolerance = 0.05
+
+// pair puts declared and announced limits of the same unit and window together: the mirror counts for both, and the lower limit is its cap.
+// What the user declared only keeps its own count then, for the day on which the server says no more.
+func (l *lane) pair() {
+	for _, m := range l.mirrors {
+		m.cap(math.Inf(1))
+	}
+	l.eachDeclared(func(d *declared) {
+		d.mirror = nil
+		if d.policy.Algorithm != budget.Auto || d.policy.Burst > 0 {
+			return // the user said how to count
+		}
+		for _, m := range l.mirrors {
+			if m.counts(d) {
+				d.mirror = m
+				m.cap(d.ours.Limit)
+			}
+		}
+	})
+}
+
+// cap bounds what is used of the quota by a declared limit, and by the share of it that is ours.
+func (m *announced) cap(limit float64) {
+	m.mirror.SetCap(min(limit, m.limit*m.lane.cfg.share))
+}
+
+// counts reports whether a quota is the limit that d declares.
+func (m *announced) counts(d *declared) bool {
+	if m.unit != d.unit {
+		return false
+	}
+	window, ok := m.mirror.Window()
+	return ok && math.Abs(float64(window-d.ours.Window)) <= pairTolerance*float64(d.ours.Window)
+}
+
+// eachDeclared visits every declared budget.
+func (l *lane) eachDeclared(f func(*declared)) {
+	for _, d := range l.ofKey {
+		f(d)
+	}
+	for _, own := range l.byRoute {
+		for _, d := range own {
+			f(d)
+		}
+	}
+}
+
+// count notes whether costs beyond requests matter: while no answer has come, nobody knows.
+func (l *lane) count() {
+	matter := !l.answered
+	for _, c := range l.order {
+		for _, m := range c.meters {
+			matter = matter || m.what().unit != budget.Requests
+		}
+	}
+	l.units.Store(matter)
+}
+
+// countsUnits reports whether costs beyond requests matter.
+func (l *lane) countsUnits() bool { return l.units.Load() }

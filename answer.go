@@ -1,0 +1,165 @@
+package throttle
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/headers"
+)
+
+// statusOverloaded is what Anthropic and others answer when the service itself is out of capacity.
+const statusOverloaded = 529
+
+// secondaryHold is how long GitHub asks to be left alone after a secondary limit that names no time
+// (docs.github.com, "Rate limits for the REST API").
+const secondaryHold = time.Minute
+
+// reader reads answers. It is pooled: the report is used again.
+type reader struct {
+	report headers.Report
+}
+
+// read says what an answer means.
+func (r *reader) read(cfg *config, resp *http.Response, now time.Time) outcome {
+	headers.ParseInto(&r.report, resp.Header, resp.StatusCode, now)
+	o := outcome{resp: resp}
+	var peek func() []byte
+	if (cfg.report != nil || cfg.verdict != nil || resp.StatusCode >= 400) && !isEventStream(resp) {
+		peek = peeker(resp)
+	}
+	if cfg.report != nil {
+		cfg.report(&r.report, resp, peek)
+	}
+	verdict := ByDefault
+	if cfg.verdict != nil {
+		verdict = cfg.verdict(resp, peek)
+	}
+	switch verdict {
+	case Accepted:
+		return o
+	case Hopeless:
+		o.kind = hopeless
+	case Refused:
+		o.kind, o.safe = refused, true
+	default:
+		r.byDefault(&o, peek)
+	}
+	_, o.hinted = statedWait(&r.report)
+	o.asked = r.report.RetryAfter.Value
+	return o
+}
+
+// byDefault is the transport's own reading of an answer.
+func (r *reader) byDefault(o *outcome, peek func() []byte) {
+	status := o.resp.StatusCode
+	if status < 400 {
+		return
+	}
+	switch {
+	case r.refusal(status, peek):
+		o.kind, o.safe = refused, true
+		if r.report.ShouldRetry == headers.Some(false) || spent(peek) {
+			o.kind = hopeless
+		}
+	case r.report.ShouldRetry == headers.Some(true):
+		o.kind, o.safe = failed, true
+	case r.report.ShouldRetry.Known:
+	case status == http.StatusRequestTimeout, status >= 500 && status != http.StatusNotImplemented && status != http.StatusHTTPVersionNotSupported:
+		o.kind = failed
+	}
+}
+
+// refusal reports whether a status, with its signs, says "too many".
+func (r *reader) refusal(status int, peek func() []byte) bool {
+	switch status {
+	case http.StatusTooManyRequests, statusOverloaded:
+		return true
+	case http.StatusServiceUnavailable, http.StatusTeapot: // a teapot is how Binance tells a ban
+		return r.report.RetryAfter.Known
+	case http.StatusForbidden:
+		return r.report.RetryAfter.Known || r.exhausted() || r.secondary(peek)
+	}
+	return false
+}
+
+// exhausted reports whether the answer says that a quota is used up.
+func (r *reader) exhausted() bool {
+	for _, q := range r.report.Quotas {
+		if q.Remaining == headers.Some(0.0) && (q.Reset.Known && q.Reset.Value > 0 || q.Limit.Value > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// secondary recognises a GitHub-style limit that only the body tells, and notes the wait that goes with it.
+func (r *reader) secondary(peek func() []byte) bool {
+	if peek == nil {
+		return false
+	}
+	text := strings.ToLower(string(peek()))
+	if !strings.Contains(text, "secondary rate limit") && !strings.Contains(text, "abuse detection") {
+		return false
+	}
+	r.report.RetryAfter = headers.Some(secondaryHold)
+	return true
+}
+
+// spent recognises a refusal that only a payment heals. The code is OpenAI's, and many speak its dialect.
+func spent(peek func() []byte) bool {
+	return peek != nil && strings.Contains(string(peek()), `"insufficient_quota"`)
+}
+
+func isEventStream(resp *http.Response) bool {
+	return strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
+}
+
+// classifyError says what an attempt without an answer means. ctx is the caller's.
+func classifyError(ctx context.Context, err error) outcome {
+	o := outcome{err: err, kind: failed}
+	var dns *net.DNSError
+	var dial *net.OpError
+	switch {
+	case ctx.Err() != nil, err == errNoResponse, untrusted(err):
+		o.kind = final
+	case errors.As(err, &dns):
+		o.safe = true
+		if dns.IsNotFound {
+			o.kind = final
+		}
+	case errors.As(err, &dial) && (dial.Op == "dial" || dial.Op == "proxyconnect"), unprocessed(err):
+		o.safe = true
+	}
+	return o
+}
+
+// untrusted reports whether the server's certificate was refused: another attempt meets the same one.
+func untrusted(err error) bool {
+	var verification *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var hostname x509.HostnameError
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &hostname)
+}
+
+// streamError has the shape of the HTTP/2 error of net/http, which lets itself be read by errors.As into any type of that shape.
+type streamError struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+func (e streamError) Error() string { return "stream error" }
+
+// refusedStream is REFUSED_STREAM (RFC 9113, section 8.7): the server has not processed the request.
+const refusedStream = 7
+
+func unprocessed(err error) bool {
+	var s streamError
+	return errors.As(err, &s) && s.Code == refusedStream
+}

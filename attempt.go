@@ -1,0 +1,210 @@
+package throttle
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// errAttemptTimeout ends an attempt whose response headers take too long.
+var errAttemptTimeout error = &timeoutError{"throttle: no response headers within the attempt timeout"}
+
+// errNoResponse is for a base that breaks the contract.
+var errNoResponse = errors.New("throttle: the base transport returned neither a response nor an error")
+
+// timeoutError is an error that says it is a time-out, as net.Error has it.
+type timeoutError struct{ text string }
+
+func (e *timeoutError) Error() string   { return e.text }
+func (e *timeoutError) Timeout() bool   { return true }
+func (e *timeoutError) Temporary() bool { return true }
+
+// outcome is what came of one attempt.
+type outcome struct {
+	resp *http.Response
+	err  error
+	kind outcomeKind
+	safe bool // it was not processed, or the server itself asks for a repetition: any method may be sent again
+
+	hinted bool          // refused: it said how long to wait, or what is left
+	asked  time.Duration // the wait that the server asked for; 0 = none
+	pause  time.Duration // the backoff before the next attempt
+}
+
+type outcomeKind uint8
+
+const (
+	final    outcomeKind = iota // an answer, or an error, that no repetition helps
+	refused                     // for rate: it was not processed
+	failed                      // a fault
+	hopeless                    // refused for a reason that waiting does not heal
+)
+
+func (o *outcome) status() int {
+	if o.resp == nil {
+		return 0
+	}
+	return o.resp.StatusCode
+}
+
+// attempt waits its turn, sends the request once, and learns from the answer.
+func (x *exchange) attempt() (o outcome) {
+	body, err := x.nextBody()
+	if err == nil {
+		err = x.enter()
+	}
+	if err != nil {
+		if body != nil {
+			body.Close()
+		}
+		return outcome{err: err}
+	}
+	x.result.Attempts++
+	returned := false
+	defer func() {
+		if !returned { // the base or a user's function panicked: the panic goes on, the slot comes back
+			x.lane.lose(&x.w, false)
+		}
+	}()
+	o = x.send(x.outgoing(body))
+	returned = true
+	return o
+}
+
+// enter waits until the lane lets the call go, and adds up for how long and why.
+func (x *exchange) enter() error {
+	x.renew()
+	err := x.lane.enter(x.ctx.Context, &x.w)
+	for err == errGone {
+		if err = x.find(x.result.Key); err == nil {
+			x.renew()
+			err = x.lane.enter(x.ctx.Context, &x.w)
+		}
+	}
+	if x.w.ready == nil {
+		x.sent = x.w.start
+		if err == nil {
+			return nil
+		}
+	} else {
+		x.sent = time.Now()
+		x.waited(x.sent.Sub(x.w.start))
+	}
+	if err != nil {
+		x.emit(Event{Kind: KindDrop, Err: err, Attempt: x.result.Attempts + 1, Duration: waitIn(err), Cause: causeIn(err)})
+	}
+	return err
+}
+
+// renew makes the waiter ready for another round in the lane.
+func (x *exchange) renew() {
+	x.w.ready, x.w.err, x.w.passed, x.w.held = nil, nil, 0, 0
+	x.w.attempts, x.w.again = x.result.Attempts, x.result.Attempts > 0
+	x.allow()
+}
+
+// allow sets what is left of the max wait.
+func (x *exchange) allow() {
+	x.w.maxWait = x.call.MaxWait
+	if x.w.maxWait == 0 {
+		x.w.maxWait = x.t.cfg.maxWait
+	}
+	if x.w.maxWait > 0 {
+		if x.w.maxWait -= x.result.Waited + x.result.Held; x.w.maxWait <= 0 {
+			x.w.maxWait = NoWait
+		}
+	}
+}
+
+// waitIn and causeIn are what a LimitError says; zero for another error.
+func waitIn(err error) time.Duration {
+	var e *LimitError
+	if errors.As(err, &e) {
+		return e.Wait
+	}
+	return 0
+}
+
+func causeIn(err error) Cause {
+	var e *LimitError
+	if errors.As(err, &e) {
+		return e.Cause
+	}
+	return CauseNone
+}
+
+// waited books a time in the queue: what the server imposed, and what was ours.
+func (x *exchange) waited(d time.Duration) {
+	x.result.Held += x.w.held
+	x.result.Waited += d - x.w.held
+	if x.w.held > 0 {
+		x.emit(Event{Kind: KindWait, Cause: CauseHold, Duration: x.w.held, Attempt: x.result.Attempts + 1})
+	}
+	if own := d - x.w.held; own > 0 {
+		x.emit(Event{Kind: KindWait, Cause: x.w.cause, Budget: x.w.by, Duration: own, Attempt: x.result.Attempts + 1})
+	}
+}
+
+// send makes one round trip over the base.
+func (x *exchange) send(out *http.Request) outcome {
+	var timer *time.Timer
+	x.cancel = nil
+	if d := x.t.cfg.attemptTimeout; d > 0 {
+		var ctx context.Context
+		ctx, x.cancel = context.WithCancelCause(&x.ctx)
+		out = out.WithContext(ctx)
+		cancel := x.cancel
+		timer = time.AfterFunc(d, func() { cancel(errAttemptTimeout) })
+	}
+	x.closed = true // the base closes the body from here on, whatever comes
+	resp, err := x.t.base.RoundTrip(out)
+	received := time.Now()
+	if timer != nil && !timer.Stop() { // the context has ended: a response that came in the same moment has a broken body
+		if resp != nil {
+			resp.Body.Close()
+		}
+		resp, err = nil, errAttemptTimeout
+	}
+	if err == nil && resp == nil {
+		err = errNoResponse
+	}
+	if err != nil {
+		x.release()
+		return x.lost(err, received)
+	}
+	if resp.Body == nil {
+		resp.Body = http.NoBody
+	}
+	if resp.Request == nil {
+		resp.Request = out
+	}
+	return x.answered(resp, received)
+}
+
+// lost books an attempt that brought no answer.
+func (x *exchange) lost(err error, received time.Time) outcome {
+	o := classifyError(x.ctx.Context, err)
+	x.lane.lose(&x.w, o.safe)
+	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Duration: received.Sub(x.sent), Err: err})
+	return o
+}
+
+// answered reads what an answer says, and tells the lane.
+func (x *exchange) answered(resp *http.Response, received time.Time) outcome {
+	r := x.t.readers.Get().(*reader)
+	o := r.read(x.t.cfg, resp, received)
+	learned := x.lane.learn(&x.w, answer{
+		sent: x.sent, received: received, kind: o.kind, status: resp.StatusCode, report: &r.report, header: resp.Header,
+	})
+	x.t.readers.Put(r)
+	x.result.Asked = max(x.result.Asked, o.asked)
+	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Status: resp.StatusCode, Duration: received.Sub(x.sent)})
+	if learned.held > 0 {
+		x.emit(Event{Kind: KindHold, Cause: CauseHold, Duration: learned.held, Attempt: x.result.Attempts, Status: resp.StatusCode})
+	}
+	if learned.news {
+		x.emit(Event{Kind: KindLearn, Attempt: x.result.Attempts, Status: resp.StatusCode})
+	}
+	return o
+}

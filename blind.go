@@ -1,0 +1,73 @@
+package throttle
+
+import (
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+	"github.com/seed-18ca0a92/throttle/internal/bank"
+)
+
+func (n network) bank() bank.Network { return bank.Network{Guard: n.guard, Latency: n.latency} }
+
+// blind reports whether the calls of w are limited by nothing that was announced, so that refusals must tell how the server counts.
+func (l *lane) blind(w *waiter) bool { return l.bank != nil && !w.mute }
+
+// watch starts or stops the bank of laws. It is for keys whose server announces no limit on requests. Where limits are declared it starts
+// with the first refusal, since they are believed until then.
+func (l *lane) watch(k outcomeKind) {
+	for _, m := range l.mirrors {
+		if m.unit == budget.Requests {
+			l.bank = nil
+			return
+		}
+	}
+	if l.bank == nil && k == refused {
+		l.bank = bank.New()
+	}
+}
+
+// probe asks the bank when the next call may leave.
+func (l *lane) probe(r *ruling, now time.Time) {
+	at, alone := l.bank.At(now, l.flights.len, l.net.bank())
+	if at.After(now.Add(longAway)) {
+		at = never
+	}
+	r.delay(at, CauseAdaptive, nil)
+	r.alone = r.alone || alone
+}
+
+// longAway is further than any law puts a call off: what lies beyond only an answer can bring about.
+const longAway = 40 * 365 * 24 * time.Hour
+
+// testify tells the bank what became of a call.
+func (l *lane) testify(w *waiter, a answer) {
+	if l.bank == nil || w.bankID == 0 {
+		return
+	}
+	if a.kind == refused {
+		l.bank.Refused(w.bankID-1, a.received, a.report.RetryAfter.Value, a.report.RetryAfter.Known, l.net.bank())
+	} else {
+		l.bank.Admitted(w.bankID-1, a.received, l.net.bank())
+	}
+	w.bankID = 0
+}
+
+// lawNames are what the laws are called in a state.
+var lawNames = map[bank.Kind]string{bank.InFlight: "calls in flight", bank.ClockWindow: "fixed window", bank.SlidingLog: "sliding log",
+	bank.HarshLog: "sliding log, refusals counted", bank.Leak: "bucket", bank.Share: "share"}
+
+// adaptive is what the bank believes, as a budget; false = nothing yet.
+func (l *lane) adaptive() (BudgetState, bool) {
+	if l.bank == nil {
+		return BudgetState{}, false
+	}
+	s := l.bank.State(time.Time{})
+	if s.Kind == bank.None {
+		return BudgetState{}, false
+	}
+	b := BudgetState{Name: lawNames[s.Kind], Unit: budget.Requests, Source: SourceAdaptive, Limit: s.Limit, Window: s.Window, Used: -1, Available: -1}
+	if s.Rate > 0 {
+		b.Limit, b.Window = s.Rate, time.Second
+	}
+	return b, true
+}

@@ -1,0 +1,13 @@
+package throttle
+
+import "net/http"
+
+// NewClient is an http.Client over a new Transport on http.DefaultTransport, ready to hand to any SDK. It has no Timeout: that would
+// count the time in the queue too. Bound single attempts by WithAttemptTimeout, and whole calls by their context.
+func NewClient(opts ...Option) (*http.Client, error) {
+	t, err := NewTransport(nil, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Client{Transport: t}, nil
+}

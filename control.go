@@ -1,0 +1,79 @@
+package throttle
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// background is for events that belong to no call.
+var background = context.Background()
+
+// A hold is spread at its end, so that the processes that share a quota do not all come back in the same moment: a hundredth of the wait costs
+// next to nothing, and within a process one call goes first anyway. It is only ever added: nobody comes back early.
+const (
+	spreadPart = 0.01
+	spreadMost = 500 * time.Millisecond
+)
+
+func spread(wait time.Duration) time.Duration {
+	return time.Duration(rand.Float64() * min(float64(wait)*spreadPart, float64(spreadMost)))
+}
+
+// holdFor lets nothing leave for d.
+func (l *lane) holdFor(d time.Duration) {
+	now := time.Now()
+	l.mu.Lock()
+	extended := l.hold.extend(now, now.Add(d))
+	if extended {
+		l.gate.close()
+		l.sweep(now)
+		l.pump(now)
+	}
+	l.mu.Unlock()
+	if extended {
+		l.cfg.observers.emit(background, Event{Kind: KindHold, Key: l.key, Cause: CauseHold, Duration: d})
+	}
+}
+
+// resume ends a hold.
+func (l *lane) resume() {
+	now := time.Now()
+	l.mu.Lock()
+	l.hold.release(now)
+	l.pump(now)
+	l.mu.Unlock()
+}
+
+// close ends every wait.
+func (l *lane) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gone = true
+	for _, c := range l.order {
+		c.queue.each(func(w *waiter) bool {
+			l.fail(w, &LimitError{Key: l.key, Err: ErrClosed, Header: l.header, Attempts: w.attempts})
+			return true
+		})
+	}
+	l.disarm()
+}
+
+// retire marks a lane as gone if nobody has used it for long and all that it knows is stale, and reports whether it did.
+func (l *lane) retire(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting > 0 || l.flights.len > 0 || l.hold.active(now) || now.Sub(l.lastUse) < idleLife {
+		return false
+	}
+	for _, c := range l.order {
+		for _, m := range c.meters {
+			if s := m.state(now); s.Used > 0 {
+				return false // dropping it would give back what was spent
+			}
+		}
+	}
+	l.gone = true
+	l.disarm()
+	return true
+}

@@ -1,0 +1,77 @@
+package throttle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Why a call was refused here, without being sent. They arrive inside a *LimitError; test with errors.Is. A deadline that is nearer than
+// the wait is told as context.DeadlineExceeded.
+var (
+	// ErrMaxWait: the call would wait longer than its max wait allows.
+	ErrMaxWait = errors.New("the wait is longer than the max wait")
+	// ErrMaxHold: even with nobody ahead the call would wait longer than the max hold allows.
+	ErrMaxHold = errors.New("the wait is longer than the max hold")
+	// ErrQueueFull: as many calls wait for the key as WithMaxQueue allows.
+	ErrQueueFull = errors.New("the queue is full")
+	// ErrCostTooLarge: the call costs more than a budget can ever hold.
+	ErrCostTooLarge = errors.New("the cost is more than the budget can ever hold")
+	// ErrClosed: the Transport was closed.
+	ErrClosed = errors.New("the transport is closed")
+)
+
+// LimitError says why a call was not sent, and when it could have been. errors.Is sees through it to one of the Err variables,
+// to context.DeadlineExceeded or to context.Canceled.
+type LimitError struct {
+	Key    string        // whose quota
+	Budget string        // the budget that made it wait, as in State; empty when it was a hold, a slot or the queue
+	Cause  Cause         // what made it wait
+	Wait   time.Duration // the wait it would have taken, as far as is known; 0 = unknown
+	Until  time.Time     // now + Wait; zero = unknown
+	Cost   float64       // with ErrCostTooLarge: what the call costs in the budget's unit
+	Limit  float64       // with ErrCostTooLarge: the most that the budget can hold
+	Cap    time.Duration // with ErrMaxWait and ErrMaxHold: the setting that was exceeded
+
+	Attempts int         // attempts made before; 0 = nothing was ever sent
+	Header   http.Header // of the key's newest answer; nil before the first one. Not to be changed
+	Err      error
+}
+
+// Error says what, where and how long.
+func (e *LimitError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "throttle: %s: %v", e.Key, e.Err)
+	if e.Budget != "" {
+		fmt.Fprintf(&b, " (budget %s", e.Budget)
+		if e.Limit > 0 {
+			fmt.Fprintf(&b, ": cost %g, limit %g", e.Cost, e.Limit)
+		}
+		b.WriteString(")")
+	} else if e.Cause != CauseNone {
+		fmt.Fprintf(&b, " (%v)", e.Cause)
+	}
+	if e.Wait > 0 {
+		fmt.Fprintf(&b, ": needs %v", e.Wait.Round(time.Millisecond))
+	}
+	if e.Cap > 0 {
+		fmt.Fprintf(&b, ", allowed %v", e.Cap)
+	}
+	return b.String()
+}
+
+// Unwrap is the reason.
+func (e *LimitError) Unwrap() error { return e.Err }
+
+// Timeout reports whether time was the reason, as net.Error has it.
+func (e *LimitError) Timeout() bool {
+	return errors.Is(e.Err, context.DeadlineExceeded) || errors.Is(e.Err, ErrMaxWait) || errors.Is(e.Err, ErrMaxHold)
+}
+
+// Temporary reports whether the same call may succeed later, as net.Error has it.
+func (e *LimitError) Temporary() bool {
+	return !errors.Is(e.Err, ErrCostTooLarge) && !errors.Is(e.Err, ErrClosed)
+}

@@ -1,0 +1,87 @@
+package throttle
+
+import (
+	"context"
+	"time"
+)
+
+// Observer is told what happens. It is called without any lock held, from the goroutines that make the calls, so it must be safe for
+// concurrent use and should be quick. It cannot change a decision; a panic in it is swallowed.
+type Observer interface {
+	Observe(ctx context.Context, e Event)
+}
+
+// ObserverFunc is a function as an Observer.
+type ObserverFunc func(ctx context.Context, e Event)
+
+// Observe calls f.
+func (f ObserverFunc) Observe(ctx context.Context, e Event) { f(ctx, e) }
+
+// Event is one thing that happened. It never holds a credential, a path or a query.
+type Event struct {
+	Kind     Kind
+	Key      string        // whose quota
+	Budget   string        // the budget concerned, when it was one
+	Cause    Cause         // why, for waits, holds and drops
+	Duration time.Duration // how long: of the wait, the hold, the backoff, the round trip
+	Attempt  int           // counts from 1; 0 when no attempt was concerned
+	Status   int           // of the answer, when there was one
+	Err      error         // of a Drop, a Degraded or a failed Done
+	Result   Result        // with Done: the whole record
+}
+
+// Kind says what happened.
+type Kind uint8
+
+// The kinds of events.
+const (
+	KindWait      Kind = iota // a call has waited: Duration, Cause
+	KindSend                  // an attempt was answered or failed: Status, Duration of the round trip
+	KindHold                  // a key was put on hold: Duration, Cause
+	KindRetry                 // a further attempt follows: Attempt is the one that ended, Duration the backoff
+	KindLearn                 // an answer changed what is known of a budget
+	KindSettle                // an estimated cost was replaced by the actual one
+	KindDrop                  // a call was refused here: Err, Duration the wait it would have taken
+	KindDegraded              // the shared store went away, or came back: Err, nil when it is back
+	KindForgotten             // a response body was never closed; its slot is back
+	KindDone                  // a call ended: Result, Status
+)
+
+var kindNames = [...]string{"wait", "send", "hold", "retry", "learn", "settle", "drop", "degraded", "forgotten", "done"}
+
+// String is the kind in one word.
+func (k Kind) String() string { return nameOf(kindNames[:], uint8(k)) }
+
+// Cause says why a call waits. A wait is our own choice, a hold is the server's, a backoff follows a failure; they are never mixed.
+type Cause uint8
+
+// The causes.
+const (
+	CauseNone         Cause = iota
+	CauseBudget             // a budget has too little left
+	CauseInFlight           // as many calls are in flight as may be
+	CauseAdaptive           // earlier refusals showed that more would be refused
+	CauseFirstContact       // one call goes first, the others follow its answer
+	CauseQueue              // others are ahead
+	CauseHold               // the server named a time, or refused
+	CauseBackoff            // an attempt failed
+)
+
+var causeNames = [...]string{"none", "budget", "in flight", "adaptive limit", "first contact", "queue", "hold", "backoff"}
+
+// String is the cause in words.
+func (c Cause) String() string { return nameOf(causeNames[:], uint8(c)) }
+
+// observers calls every observer; one that panics harms nobody.
+type observers []Observer
+
+func (os observers) emit(ctx context.Context, e Event) {
+	for _, o := range os {
+		observe(ctx, o, e)
+	}
+}
+
+func observe(ctx context.Context, o Observer, e Event) {
+	defer func() { _ = recover() }()
+	o.Observe(ctx, e)
+}

@@ -1,0 +1,156 @@
+package throttle
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+)
+
+// exchange is one call of RoundTrip with all its attempts. It is one allocation, and lives as long as the response does.
+type exchange struct {
+	t    *Transport
+	lane *lane
+	req  *http.Request // the caller's: never changed
+	call Call
+	ctx  exchangeContext
+	w    waiter
+
+	sent   time.Time               // when the current attempt left
+	cancel context.CancelCauseFunc // of its own context; nil without an attempt timeout
+	nested bool                    // another Transport of this package is outside, and does the retrying
+	ended  atomic.Bool
+	closed bool // the caller's body has been handed to the base, which closes it
+
+	body    answerBody
+	result  Result
+	settled bool // guarded by lane.mu
+}
+
+// exchangeContext carries the exchange to whoever sees the request: to ResultOf by way of the response, and to a Transport further in.
+type exchangeContext struct {
+	context.Context
+	x *exchange
+}
+
+type exchangeKey struct{}
+
+// Value is the exchange under its key.
+func (c *exchangeContext) Value(key any) any {
+	if key == (exchangeKey{}) {
+		return c.x
+	}
+	return c.Context.Value(key)
+}
+
+// begin works out once what the request is.
+func (t *Transport) begin(req *http.Request) (*exchange, error) {
+	if req.URL == nil {
+		return nil, errors.New("throttle: the request has no URL")
+	}
+	x := &exchange{t: t, req: req}
+	x.ctx = exchangeContext{req.Context(), x}
+	if c, ok := req.Context().Value(callKey{}).(*Call); ok {
+		x.call = *c
+		if foreignHop(req) {
+			x.call.Key, x.call.Cost = "", nil
+		}
+	}
+	outer, _ := req.Context().Value(exchangeKey{}).(*exchange)
+	x.nested = outer != nil && !outer.ended.Load()
+	key := x.call.Key
+	if key == "" {
+		key = t.cfg.key(req)
+	}
+	x.result.Key = key
+	if err := x.call.Cost.Validate(); err != nil {
+		return nil, &LimitError{Key: key, Err: err}
+	}
+	if err := x.find(key); err != nil {
+		return nil, err
+	}
+	x.w.priority, x.w.bypass = x.call.Priority, x.call.Bypass
+	x.w.deadline, _ = req.Context().Deadline()
+	return x, nil
+}
+
+// foreignHop reports whether req is a redirect that led to another host: there the caller's key and cost mean nothing.
+func foreignHop(req *http.Request) bool {
+	from := req.Response
+	if from == nil || from.Request == nil {
+		return false
+	}
+	return ByHost(from.Request) != ByHost(req)
+}
+
+// find looks up the lane, and what the call costs there.
+func (x *exchange) find(key string) (err error) {
+	if x.lane, err = x.t.lane(key, x.req); err != nil {
+		return err
+	}
+	c := x.call.Cost
+	if c == nil && x.t.cfg.cost != nil && x.lane.countsUnits() {
+		c = x.t.cfg.cost(x.req)
+		if err := c.Validate(); err != nil {
+			return &LimitError{Key: key, Err: err}
+		}
+	}
+	x.w.cost = newCost(c.Clone())
+	if x.req != nil {
+		x.w.method, x.w.path = methodOf(x.req), x.req.URL.Path
+	}
+	x.w.routes = x.t.cfg.routes.set(x.req)
+	return nil
+}
+
+// settle replaces the cost that was estimated by the actual one.
+func (x *exchange) settle(actual budget.Cost) bool {
+	if actual == nil || actual.Validate() != nil || !x.lane.settle(x, actual) {
+		return false
+	}
+	x.emit(Event{Kind: KindSettle})
+	return true
+}
+
+// end hands out what came of the call.
+func (x *exchange) end(o outcome) (*http.Response, error) {
+	if o.resp == nil {
+		x.result.Stop = stopOf(o.err, x.result.Stop)
+	}
+	if !x.closed {
+		closeBody(x.req)
+	}
+	if o.resp != nil {
+		x.body.attach(x, o.resp)
+	}
+	x.ended.Store(true)
+	if x.call.Result != nil {
+		*x.call.Result = x.result
+	}
+	x.emit(Event{Kind: KindDone, Status: o.status(), Err: o.err, Result: x.result, Attempt: x.result.Attempts})
+	return o.resp, o.err
+}
+
+// release ends the context of the current attempt, if it has one of its own.
+func (x *exchange) release() {
+	if x.cancel != nil {
+		x.cancel(nil)
+	}
+}
+
+// emit tells the observers, if there are any.
+func (x *exchange) emit(e Event) {
+	if obs := x.t.cfg.observers; len(obs) > 0 {
+		e.Key = x.result.Key
+		obs.emit(x.ctx.Context, e)
+	}
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		req.Body.Close()
+	}
+}

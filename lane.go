@@ -1,0 +1,265 @@
+package throttle
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+	"github.com/seed-18ca0a92/throttle/internal/bank"
+)
+
+// lane is where the calls of one key wait, and everything they wait for. Nobody is given a time in advance: whenever something changes
+// (the timer, an answer, a hold, a settled cost, a slot that comes back, a head that is cancelled) the lane looks again who may go.
+type lane struct {
+	key string
+	cfg *config
+	all *total // the slots of all lanes together
+
+	parked bool        // waits for one of those; guarded by all.mu
+	units  atomic.Bool // costs beyond requests matter: some budget counts them, or nobody knows yet
+
+	mu      sync.Mutex
+	classes map[classID]*class
+	order   []*class // the same, to walk
+	claims  []claim  // of the current pick
+	heads   []*class // likewise
+	waiting int
+	seq     uint64 // of the newest arrival
+	sends   uint64 // calls that have left
+
+	ofKey     []*declared
+	byRoute   map[int][]*declared
+	shared    map[string]*declared // those with a name
+	mirrors   []*announced
+	resources resources
+	bank      *bank.Bank // nil while something is announced, or declared and never refused
+	asks      bool       // the policy function is to be asked again
+
+	net      network
+	hold     hold
+	gate     gate
+	flights  flights
+	answered bool        // an answer has come
+	header   http.Header // of the newest one
+	retries  retryBudget
+
+	timer   *time.Timer
+	alarm   time.Time // when it fires; zero = not set
+	lastUse time.Time
+	gone    bool // evicted or closed: its calls must find another
+	closed  bool
+}
+
+// never is later than every moment that a budget names.
+var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func newLane(key string, cfg *config, all *total, policies []budget.Policy, now time.Time) (*lane, error) {
+	l := &lane{key: key, cfg: cfg, all: all, lastUse: now, classes: map[classID]*class{}, byRoute: map[int][]*declared{}, shared: map[string]*declared{}}
+	var err error
+	if l.ofKey, err = l.declareAll(policies); err != nil {
+		return nil, err
+	}
+	if _, err = l.newClass(classID{}); err != nil {
+		return nil, err
+	}
+	l.units.Store(true)
+	if len(policies) == 0 {
+		l.bank = bank.New()
+	}
+	// One call goes first, since others may have drawn on the quota already. A lane with nothing but an in-flight cap needs no such
+	// care: its slots are its own.
+	if len(policies) > 0 || len(cfg.routes) > 0 || cfg.maxInFlight == 0 {
+		l.gate.close()
+	}
+	return l, nil
+}
+
+// enter returns once w may be sent. An error means that nothing was spent and nothing is to be given back.
+func (l *lane) enter(ctx context.Context, w *waiter) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	now := time.Now()
+	l.mu.Lock()
+	entered, err := l.tryEnter(w, now)
+	l.mu.Unlock()
+	if entered || err != nil {
+		return err
+	}
+	return l.wait(ctx, w)
+}
+
+// tryEnter admits w at once, refuses it at once, or queues it.
+func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
+	if l.gone {
+		return false, errGone
+	}
+	if w.class, err = l.classOf(w); err != nil {
+		return false, err
+	}
+	l.lastUse = now
+	w.start, w.heldAt = now, l.hold.clock(now)
+	if w.bypass {
+		l.all.force()
+		l.spend(w, ruling{}, now)
+		return true, nil
+	}
+	if l.waiting == 0 {
+		if r := l.rule(w, now); r.ever && !r.at.After(now) && l.admit(w, r, now) {
+			return true, nil
+		}
+	}
+	if err := l.full(w); err != nil {
+		return false, err
+	}
+	w.ready = make(chan struct{}, 1)
+	l.push(w)
+	l.pump(now)
+	if !w.queued() {
+		<-w.ready
+		return w.err == nil, w.err
+	}
+	r := l.rule(w, now)
+	if err := l.refuse(w, r, now); err != nil {
+		l.drop(w)
+		l.pump(now)
+		return false, err
+	}
+	w.cause, w.by = CauseQueue, ""
+	if r.at.After(now) {
+		w.cause, w.by = r.cause, r.by.String()
+	}
+	return false, nil
+}
+
+// errGone says that the lane was evicted between look-up and entry.
+var errGone = errors.New("throttle: lane is gone")
+
+// push queues w.
+func (l *lane) push(w *waiter) {
+	l.seq++
+	w.seq = l.seq
+	w.class.queue.push(w)
+	l.waiting++
+}
+
+// drop takes w out of the queue.
+func (l *lane) drop(w *waiter) {
+	w.class.queue.remove(w)
+	l.waiting--
+}
+
+// wait blocks until w is admitted or refused, its context ends, or its max wait is over.
+func (l *lane) wait(ctx context.Context, w *waiter) error {
+	var limit <-chan time.Time
+	if w.maxWait > 0 {
+		t := time.NewTimer(w.maxWait)
+		defer t.Stop()
+		limit = t.C
+	}
+	var reason error
+	select {
+	case <-w.ready:
+		return w.err
+	case <-ctx.Done():
+		reason = ctx.Err()
+	case <-limit:
+		reason = ErrMaxWait
+	}
+	return l.abandon(w, reason)
+}
+
+// abandon takes back a call that waits no longer. If it was admitted in the same moment, what it took is given back: it leaves no trace.
+func (l *lane) abandon(w *waiter, reason error) error {
+	now := time.Now()
+	l.mu.Lock()
+	undone := false
+	switch {
+	case w.queued():
+		if reason == ErrMaxWait {
+			reason = l.limitError(w, l.rule(w, now), now, ErrMaxWait)
+		}
+		w.held = l.hold.clock(now) - w.heldAt
+		l.drop(w)
+		l.pump(now)
+	case w.flight != nil: // it was admitted in this moment
+		<-w.ready
+		undone = true
+		l.undo(w, now)
+		l.pump(now)
+	default: // it was refused just now
+		<-w.ready
+		reason = w.err
+	}
+	l.mu.Unlock()
+	if undone {
+		l.all.give()
+	}
+	return reason
+}
+
+// admit takes everything that w needs, all or nothing, and reports whether it could.
+func (l *lane) admit(w *waiter, r ruling, now time.Time) bool {
+	if !l.all.take(l) {
+		return false
+	}
+	l.spend(w, r, now)
+	return true
+}
+
+// spend books w as sent.
+func (l *lane) spend(w *waiter, r ruling, now time.Time) {
+	due := now
+	if w.start.Before(now) {
+		due = r.at
+	}
+	for _, m := range w.class.meters {
+		if n := w.cost.of(m.what().unit); n != 0 {
+			m.take(now, due, n)
+		}
+	}
+	l.sends++
+	w.order, w.left = l.sends, now
+	w.flight = l.flights.start(now)
+	if l.blind(w) {
+		w.bankID = 1 + l.bank.Sent(now)
+	}
+	if !w.again {
+		l.retries.deposit()
+	}
+	if r.alone && !w.mute {
+		l.gate.send(now, w)
+	}
+	w.generation = l.hold.generation
+	w.held = l.hold.clock(now) - w.heldAt
+}
+
+// undo takes back a call that was admitted and never sent.
+func (l *lane) undo(w *waiter, now time.Time) {
+	for _, m := range w.class.meters {
+		if n := w.cost.of(m.what().unit); n != 0 && m.counted(w) {
+			m.give(w.left, now, n)
+		}
+	}
+	l.land(w)
+	l.disappear(w, now)
+}
+
+// disappear tells whoever waits for the answer of w that none will come.
+func (l *lane) disappear(w *waiter, now time.Time) {
+	l.gate.lost(w)
+	if l.bank != nil && w.bankID != 0 {
+		l.bank.Lost(w.bankID-1, now)
+	}
+	w.bankID = 0
+}
+
+// land takes a call out of those in flight.
+func (l *lane) land(w *waiter) {
+	l.flights.end(w.flight)
+	w.flight = nil
+}

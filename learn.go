@@ -1,0 +1,172 @@
+package throttle
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+	"github.com/seed-18ca0a92/throttle/headers"
+)
+
+// answer is what one attempt brought, as the lane needs it.
+type answer struct {
+	sent, received time.Time
+	kind           outcomeKind
+	status         int
+	report         *headers.Report
+	header         http.Header
+}
+
+// lesson is what an answer changed.
+type lesson struct {
+	held time.Duration // a hold began, or became longer, by this
+	news bool          // a budget came, went, or has a new limit
+}
+
+// learn takes an answer into account, and looks who may go now.
+func (l *lane) learn(w *waiter, a answer) (learned lesson) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := a.received
+	l.net.learn(a.received.Sub(a.sent))
+	l.header, l.lastUse = a.header, now
+	if !l.answered {
+		l.answered = true
+		l.count()
+	}
+	l.gate.answered(w)
+	learned.news = l.read(w, a)
+	l.watch(a.kind)
+	l.testify(w, a)
+	if a.kind == refused {
+		learned.held = l.refusal(w, a)
+	}
+	if l.waiting > 0 {
+		l.pump(now)
+	}
+	return learned
+}
+
+// refusal holds the lane, unless the answer tells nothing new: budgets that explain it stop the others already, and a call that was sent
+// before the present hold began was refused for the same reason. Where no time is named, the bank of laws knows whether to hold.
+func (l *lane) refusal(w *waiter, a answer) time.Duration {
+	now := a.received
+	if w.generation != l.hold.generation || !a.report.RetryAfter.Known && l.explained(w, now) {
+		return 0
+	}
+	until := now
+	if wait, named := statedWait(a.report); named {
+		until = now.Add(max(wait, l.cfg.backoff.Delay(1)) + spread(wait))
+	} else if l.bank != nil {
+		until, _ = l.bank.Hold(now)
+	}
+	if !l.hold.extend(now, until) {
+		return 0
+	}
+	l.gate.close()
+	l.sweep(now)
+	return until.Sub(now)
+}
+
+// statedWait is how long a refusal says to wait: its Retry-After, else the latest reset among the quotas that are used up, else that of a
+// quota that states nothing but a reset.
+func statedWait(r *headers.Report) (wait time.Duration, ok bool) {
+	if r.RetryAfter.Known {
+		return r.RetryAfter.Value, true
+	}
+	bare := false
+	for _, q := range r.Quotas {
+		if !q.Reset.Known {
+			continue
+		}
+		spent := q.Remaining == headers.Some(0.0)
+		only := !q.Remaining.Known && !q.Limit.Known
+		if spent || only && (!ok || bare) {
+			if !ok || bare && spent || q.Reset.Value > wait {
+				wait = q.Reset.Value
+			}
+			ok, bare = true, !spent
+		}
+	}
+	return wait, ok
+}
+
+// leave gives back the slot of a call whose answer has ended.
+func (l *lane) leave(w *waiter) {
+	l.mu.Lock()
+	if w.flight == nil {
+		l.mu.Unlock()
+		return
+	}
+	l.land(w)
+	if l.waiting > 0 {
+		l.pump(time.Now())
+	}
+	l.mu.Unlock()
+	l.all.give()
+}
+
+// lose gives back the slot of a call that brought no answer, and its units too if nothing reached the server.
+func (l *lane) lose(w *waiter, unsent bool) {
+	now := time.Now()
+	l.mu.Lock()
+	if unsent {
+		l.undo(w, now)
+	} else {
+		l.lostAnswer(w, now)
+		l.land(w)
+		l.disappear(w, now)
+	}
+	l.pump(now)
+	l.mu.Unlock()
+	l.all.give()
+}
+
+// forgotten is what is left of a call whose answer became garbage.
+type forgotten struct {
+	lane   *lane
+	flight *flight
+}
+
+// giveBack gives back the slot of an answer that became garbage without being closed.
+func (f forgotten) giveBack() {
+	l := f.lane
+	l.mu.Lock()
+	l.flights.end(f.flight)
+	l.pump(time.Now())
+	l.mu.Unlock()
+	l.all.give()
+	l.cfg.observers.emit(background, Event{Kind: KindForgotten, Key: l.key})
+}
+
+// settle replaces the estimated cost of a call by the actual one, once.
+func (l *lane) settle(x *exchange, actual budget.Cost) bool {
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x.settled || x.w.class == nil {
+		return false
+	}
+	x.settled = true
+	for _, m := range x.w.class.meters {
+		unit := m.what().unit
+		if n, ok := actual[unit]; ok && m.counted(&x.w) {
+			m.give(x.w.left, now, x.w.cost.of(unit)-n)
+		}
+	}
+	l.pump(now)
+	return true
+}
+
+// ask is why w could not wait for another attempt; nil = it can.
+func (l *lane) ask(w *waiter) error {
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.gone {
+		return nil // its successor will be asked
+	}
+	r := l.rule(w, now)
+	r.at = latest(r.at, now)
+	return l.refuse(w, r, now)
+}

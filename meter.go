@@ -1,0 +1,113 @@
+package throttle
+
+import (
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+)
+
+// lateSlack is how much of a late timer a bucket makes up for. Timers are late by up to a few milliseconds on a busy machine, and a
+// bucket that is full meanwhile would lose those tokens for good; more than that would be a burst nobody declared.
+const lateSlack = 10 * time.Millisecond
+
+// meter is one budget of a lane: declared by the user, or announced by the server.
+type meter interface {
+	// ready is when n units may leave; waiting is what all who wait want of this unit, n included. far when only an answer can tell.
+	ready(now time.Time, n, waiting float64) (at time.Time, alone, ever bool)
+	take(now, due time.Time, n float64)
+	give(taken, now time.Time, n float64) // of what was taken then
+	counted(w *waiter) bool               // it has taken what w cost
+	what() *meterName
+	state(now time.Time) budget.State
+}
+
+// meterName is what a meter is called.
+type meterName struct {
+	name, unit string
+	source     Source
+}
+
+// String is how a budget is called in errors and events; empty for none.
+func (m *meterName) String() string {
+	if m == nil {
+		return ""
+	}
+	if m.name != "" {
+		return m.name
+	}
+	return m.unit
+}
+
+// declared is a limit of the user's: an exact law, and the margin the network asks for.
+type declared struct {
+	meterName
+	lane   *lane
+	policy budget.Policy // as declared
+	ours   budget.Policy // our share of it
+	law    budget.Budget
+	bucket bool          // late timers are made up: only buckets lose by them
+	guard  time.Duration // the most margin that this budget bears, see guardCap
+	mirror *announced    // counts the same limit from what the server says: this one only keeps count
+}
+
+// guardShare is how much of the time between two units a margin may take: without it a budget of 20,000/s without a burst would
+// run at a hundredth of its rate.
+const guardShare = 0.05
+
+func newDeclared(l *lane, p budget.Policy) (*declared, error) {
+	ours := p.Share(l.cfg.share).Resolve()
+	law, err := budget.New(ours)
+	if err != nil {
+		return nil, err
+	}
+	d := &declared{lane: l, policy: p, ours: ours, law: law}
+	d.meterName = meterName{name: p.Name, unit: ours.Unit, source: SourceDeclared}
+	d.measure()
+	return d, nil
+}
+
+// measure derives what depends on the policy.
+func (d *declared) measure() {
+	p := d.ours
+	fill := p.Window // the time that the whole limit, or the burst, takes to come back
+	switch p.Algorithm {
+	case budget.TokenBucket:
+		fill = time.Duration(float64(p.Spacing()) * p.Burst)
+	case budget.LeakyBucket:
+		fill = p.Spacing()
+	}
+	d.bucket = p.Algorithm == budget.TokenBucket || p.Algorithm == budget.LeakyBucket
+	d.guard = time.Duration(float64(fill) * guardShare)
+}
+
+func (d *declared) what() *meterName { return &d.meterName }
+
+func (d *declared) ready(now time.Time, n, _ float64) (time.Time, bool, bool) {
+	at, ever := d.law.At(now, n)
+	if !ever || d.mirror != nil {
+		return time.Time{}, false, ever
+	}
+	if !at.IsZero() {
+		at = at.Add(min(d.guard, d.lane.net.guard))
+	}
+	return at, false, true
+}
+
+// take books a call that waited at the moment it was due, so that a late timer costs no tokens.
+func (d *declared) take(now, due time.Time, n float64) {
+	if d.bucket && !due.IsZero() && due.Before(now) {
+		now = latest(due, now.Add(-lateSlack))
+	}
+	d.law.Take(now, n)
+}
+
+func (d *declared) give(taken, now time.Time, n float64) { budget.GiveBack(d.law, taken, now, n) }
+func (d *declared) counted(*waiter) bool                 { return true }
+func (d *declared) state(now time.Time) budget.State     { return d.law.State(now) }
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,32 @@
+package throttle
+
+import "time"
+
+// The guard is one allowance for everything that makes requests arrive in another rhythm than they left: a third of the least round
+// trip, since a path's jitter grows with its length, but no less than timers are late and no more than a call is worth.
+const (
+	guardPart = 3
+	guardMin  = 2 * time.Millisecond
+	guardMax  = 50 * time.Millisecond
+)
+
+// latencyWeight smooths the latency as TCP smooths its round-trip time (RFC 6298): an eighth of each new sample.
+const latencyWeight = 8
+
+// network is what a lane knows of the way to its server. The zero value knows nothing, and asks for no guard.
+type network struct {
+	guard   time.Duration // the margin for jitter
+	latency time.Duration // from sending to the answer, typically
+	least   time.Duration // from sending to the answer, at least
+}
+
+// learn takes one round trip into account.
+func (n *network) learn(trip time.Duration) {
+	if n.latency == 0 {
+		n.latency, n.least = trip, trip
+	} else {
+		n.latency += (trip - n.latency) / latencyWeight
+		n.least = min(n.least, trip)
+	}
+	n.guard = min(max(n.least/guardPart, guardMin), guardMax)
+}

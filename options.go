@@ -1,0 +1,291 @@
+package throttle
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/backoff"
+	"github.com/seed-18ca0a92/throttle/budget"
+	"github.com/seed-18ca0a92/throttle/headers"
+)
+
+// Option configures a Transport. A bad value, or a single-valued option given twice, fails in the constructor.
+type Option func(*config) error
+
+// The defaults, where no option says otherwise.
+const (
+	// defaultMaxHold is long enough for hourly quotas and short enough that nobody sleeps through a daily one unasked.
+	defaultMaxHold = time.Hour
+	// defaultRefusals lets the hint-less backoff (60 s at most) outlast the minute that most limits are counted over.
+	defaultRefusals = 10
+	// defaultFailures is the common compromise between a passing fault and a dead server.
+	defaultFailures = 4
+)
+
+// config is what the options fill. It never changes after the constructor, except for policies (see Transport.SetPolicies).
+type config struct {
+	policies   []budget.Policy
+	policyFunc func(key string, req *http.Request) ([]budget.Policy, error)
+	routes     routes
+	key        func(*http.Request) string
+	cost       func(*http.Request) budget.Cost
+	usage      func(*http.Response, []byte) budget.Cost
+	share      float64
+
+	maxInFlight, maxInFlightTotal int
+	maxWait, maxHold              time.Duration
+	maxQueue                      int
+
+	refusals, failures int // attempts allowed when they end in a refusal, in a failure
+	backoff            backoff.Policy
+	attemptTimeout     time.Duration
+	idempotent         func(*http.Request) bool
+	verdict            func(*http.Response, func() []byte) Verdict
+	report             func(*headers.Report, *http.Response, func() []byte)
+	skip               func(*http.Request) bool
+
+	observers observers
+	logger    *slog.Logger
+
+	given map[string]bool // the single-valued options seen so far
+}
+
+func newConfig(opts []Option) (*config, error) {
+	c := &config{
+		key: ByHost, share: 1, maxHold: defaultMaxHold,
+		refusals: defaultRefusals, failures: defaultFailures,
+		given: map[string]bool{},
+	}
+	if err := Options(opts...)(c); err != nil {
+		return nil, fmt.Errorf("throttle: %w", err)
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("throttle: %w", err)
+	}
+	if c.logger != nil {
+		c.observers = append(c.observers, newLogObserver(c.logger))
+	}
+	return c, nil
+}
+
+// check looks at what only all options together show.
+func (c *config) check() error {
+	for _, p := range c.policies {
+		if err := c.checkPolicy("WithPolicies", p); err != nil {
+			return err
+		}
+	}
+	for i := range c.routes {
+		for _, p := range c.routes[i].policies {
+			if err := c.checkPolicy("WithRoute "+c.routes[i].pattern, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkPolicy refuses a policy that no budget can be made of, or whose own spacing exceeds the max hold: its calls could never leave.
+func (c *config) checkPolicy(where string, p budget.Policy) error {
+	if err := p.Validate(); err != nil {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	if space := p.Share(c.share).Spacing(); space > c.maxHold && p.Resolve().Unit == budget.Requests {
+		return fmt.Errorf("%s: policy %v lets one call leave every %v, which is above the max hold of %v: raise WithMaxHold", where, p, space, c.maxHold)
+	}
+	return nil
+}
+
+// once marks a single-valued option as given.
+func (c *config) once(name string) error {
+	if c.given[name] {
+		return fmt.Errorf("%s is given twice", name)
+	}
+	c.given[name] = true
+	return nil
+}
+
+// Options is several options as one: what a preset returns.
+func Options(opts ...Option) Option {
+	return func(c *config) error {
+		for _, o := range opts {
+			if o == nil {
+				return errors.New("an Option is nil")
+			}
+			if err := o(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// WithPolicies declares limits. Each key gets budgets of its own; policies of one key with the same non-empty Name are one budget. All
+// must agree before a call leaves. What the server announces can only make it slower.
+func WithPolicies(p ...budget.Policy) Option {
+	return func(c *config) error {
+		c.policies = append(c.policies, p...)
+		return nil
+	}
+}
+
+// WithPolicyFunc declares limits per key: tiers. f is asked once for each new key, and again after SetPolicies; an error fails the call. The
+// request is nil under Acquire. f must be safe for concurrent use.
+func WithPolicyFunc(f func(key string, req *http.Request) ([]budget.Policy, error)) Option {
+	return single("WithPolicyFunc", f != nil, func(c *config) { c.policyFunc = f })
+}
+
+// WithRoute declares limits for part of an API. The pattern is "[METHOD[,METHOD] ][host]/path", with {wildcards} for one segment, and a
+// trailing slash for the whole subtree. Every route that matches applies, and adds to the policies of the key. A call that waits for a
+// route holds up no other call.
+func WithRoute(pattern string, p ...budget.Policy) Option {
+	return func(c *config) error {
+		r, err := parseRoute(pattern)
+		if err != nil {
+			return fmt.Errorf("WithRoute: %w", err)
+		}
+		if len(p) == 0 {
+			return fmt.Errorf("WithRoute %s: no policy is given", pattern)
+		}
+		if len(c.routes) == maxRoutes {
+			return fmt.Errorf("WithRoute %s: more than %d routes", pattern, maxRoutes)
+		}
+		r.policies = append([]budget.Policy(nil), p...)
+		c.routes = append(c.routes, r)
+		return nil
+	}
+}
+
+// WithKey says whose quota a request draws on: requests of one key share all budgets. Default ByHost.
+func WithKey(f func(*http.Request) string) Option {
+	return single("WithKey", f != nil, func(c *config) { c.key = f })
+}
+
+// WithCost estimates what a request takes beyond itself, such as tokens. It is asked only while some budget counts such a unit. It must
+// not consume the body; use GetBody.
+func WithCost(f func(*http.Request) budget.Cost) Option {
+	return single("WithCost", f != nil, func(c *config) { c.cost = f })
+}
+
+// WithUsage reads the true cost from the last 64 KiB of an answer once its body ends, and settles by it. Nil = unknown: the estimate stands.
+func WithUsage(f func(resp *http.Response, tail []byte) budget.Cost) Option {
+	return single("WithUsage", f != nil, func(c *config) { c.usage = f })
+}
+
+// WithShare uses only part of every limit, declared or announced, and leaves the rest to others. 0 < part <= 1; default 1.
+func WithShare(part float64) Option {
+	return valued("WithShare", part > 0 && part <= 1, "above 0 and at most 1", part, func(c *config) { c.share = part })
+}
+
+// WithMaxInFlight caps the calls of one key between their sending and the end of their answer's body. At least 1; default no cap.
+func WithMaxInFlight(n int) Option {
+	return valued("WithMaxInFlight", n >= 1, "at least 1", n, func(c *config) { c.maxInFlight = n })
+}
+
+// WithMaxInFlightTotal caps the calls in flight over all keys. At least 1; default no cap.
+func WithMaxInFlightTotal(n int) Option {
+	return valued("WithMaxInFlightTotal", n >= 1, "at least 1", n, func(c *config) { c.maxInFlightTotal = n })
+}
+
+// WithMaxWait bounds all waits of a call added up. NoWait = fail at once rather than wait. Default none: the context decides, since a
+// long queue is not a failure.
+func WithMaxWait(d time.Duration) Option {
+	return valued("WithMaxWait", d > 0 || d == NoWait, "positive, or NoWait", d, func(c *config) { c.maxWait = d })
+}
+
+// WithMaxHold bounds the wait a call would have with nobody ahead of it: a server's hold, an empty daily budget. Inclusive; default 1 h.
+func WithMaxHold(d time.Duration) Option {
+	return valued("WithMaxHold", d > 0, "positive", d, func(c *config) { c.maxHold = d })
+}
+
+// WithMaxQueue caps the calls that wait for one key. At least 1; default no cap.
+func WithMaxQueue(n int) Option {
+	return valued("WithMaxQueue", n >= 1, "at least 1", n, func(c *config) { c.maxQueue = n })
+}
+
+// WithMaxAttempts bounds the attempts of a call, the first included: 1 = never retry. Default 10 when they end in refusals, 4 when
+// they end in failures; n sets both.
+func WithMaxAttempts(n int) Option {
+	return valued("WithMaxAttempts", n >= 1, "at least 1", n, func(c *config) { c.refusals, c.failures = n, n })
+}
+
+// WithBackoff sets how long to step back after a failure, or a refusal without a hint. Default: the zero backoff.Policy.
+func WithBackoff(p backoff.Policy) Option {
+	return func(c *config) error {
+		if err := p.Validate(); err != nil {
+			return fmt.Errorf("WithBackoff: %w", err)
+		}
+		c.backoff = p
+		return c.once("WithBackoff")
+	}
+}
+
+// WithAttemptTimeout bounds one attempt until its response headers are here. Waiting is not counted, and a body that flows is never cut.
+// Default none.
+func WithAttemptTimeout(d time.Duration) Option {
+	return valued("WithAttemptTimeout", d > 0, "positive", d, func(c *config) { c.attemptTimeout = d })
+}
+
+// WithIdempotent tells which requests may be repeated after they may have been processed, besides those whose method or
+// Idempotency-Key header says so.
+func WithIdempotent(f func(*http.Request) bool) Option {
+	return single("WithIdempotent", f != nil, func(c *config) { c.idempotent = f })
+}
+
+// WithVerdict decides what an answer means, before the transport's own rules. peek reads up to 64 KiB of the body and leaves it whole for
+// the caller; it is nil for event streams.
+func WithVerdict(f func(resp *http.Response, peek func() []byte) Verdict) Option {
+	return single("WithVerdict", f != nil, func(c *config) { c.verdict = f })
+}
+
+// WithReport edits what was read from an answer: a server's own headers, the unit of one host's resets, a wait told in the body. peek is
+// as for WithVerdict.
+func WithReport(f func(r *headers.Report, resp *http.Response, peek func() []byte)) Option {
+	return single("WithReport", f != nil, func(c *config) { c.report = f })
+}
+
+// WithSkip passes requests through untouched and uncounted.
+func WithSkip(f func(*http.Request) bool) Option {
+	return single("WithSkip", f != nil, func(c *config) { c.skip = f })
+}
+
+// WithObserver adds an observer. It may be given several times.
+func WithObserver(o Observer) Option {
+	return func(c *config) error {
+		if o == nil {
+			return errors.New("WithObserver: the observer is nil")
+		}
+		c.observers = append(c.observers, o)
+		return nil
+	}
+}
+
+// WithLogger logs long waits, holds, and drops, sampled per key so that a busy queue never floods the log. Default: nothing is logged.
+func WithLogger(l *slog.Logger) Option {
+	return single("WithLogger", l != nil, func(c *config) { c.logger = l })
+}
+
+// single is an option that sets a function or a pointer.
+func single(name string, given bool, set func(*config)) Option {
+	return func(c *config) error {
+		if !given {
+			return fmt.Errorf("%s: the value is nil", name)
+		}
+		set(c)
+		return c.once(name)
+	}
+}
+
+// valued is an option whose number has a range.
+func valued(name string, ok bool, want string, got any, set func(*config)) Option {
+	return func(c *config) error {
+		if !ok {
+			return fmt.Errorf("%s: want a value %s, got %v", name, want, got)
+		}
+		set(c)
+		return c.once(name)
+	}
+}

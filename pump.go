@@ -1,0 +1,176 @@
+package throttle
+
+import "time"
+
+// lookPast is how many waiters behind one that waits for units are looked at for a smaller call: enough to find one in a mixed queue, few
+// enough that a queue of equals costs nothing.
+const lookPast = 8
+
+// claim is a budget that the head of a class waits for: who comes later may take from it only as a small call passing a big one.
+type claim struct {
+	by   *meterName
+	head *waiter
+}
+
+// pump admits everybody who may go now, and sets the timer for whoever is next. l.mu must be held.
+func (l *lane) pump(now time.Time) {
+	for l.waiting > 0 {
+		w, r, next := l.pick(now)
+		if w == nil {
+			l.arm(now, next)
+			return
+		}
+		if !r.ever {
+			l.fail(w, l.limitError(w, r, now, ErrCostTooLarge))
+			continue
+		}
+		if !l.all.take(l) {
+			l.disarm() // parked: a slot that comes back pumps again
+			return
+		}
+		l.drop(w)
+		l.spend(w, r, now)
+		w.ready <- struct{}{}
+	}
+	l.disarm()
+}
+
+// fail ends the waiting of w with an error.
+func (l *lane) fail(w *waiter, err error) {
+	l.drop(w)
+	w.err = err
+	w.ready <- struct{}{}
+}
+
+// pick is the next call to leave at now, or when to look again. A ruling with ever false is one to fail.
+func (l *lane) pick(now time.Time) (w *waiter, r ruling, next time.Time) {
+	l.claims = l.claims[:0]
+	next = never
+	for _, c := range l.byHead() {
+		w, r = l.pickFrom(c, now)
+		if w != nil {
+			return w, r, now
+		}
+		if r.at.Before(next) {
+			next = r.at
+		}
+	}
+	return nil, ruling{}, next
+}
+
+// byHead is the classes that have waiters, in the order of their heads.
+func (l *lane) byHead() []*class {
+	if len(l.order) == 1 {
+		return l.order
+	}
+	heads := l.heads[:0]
+	for _, c := range l.order {
+		w := c.queue.head()
+		if w == nil {
+			continue
+		}
+		i := len(heads)
+		heads = append(heads, c)
+		for ; i > 0 && w.before(heads[i-1].queue.head()); i-- {
+			heads[i] = heads[i-1]
+		}
+		heads[i] = c
+	}
+	l.heads = heads
+	return heads
+}
+
+// pickFrom is who may leave first from a class, or nobody and until when.
+func (l *lane) pickFrom(c *class, now time.Time) (*waiter, ruling) {
+	head := c.queue.head()
+	r := l.rule(head, now)
+	if !r.ever {
+		return head, r
+	}
+	if !r.at.After(now) {
+		if l.mayTake(head) {
+			return head, r
+		}
+		return nil, ruling{at: never} // whoever claimed the budget sets the timer
+	}
+	if r.cause != CauseBudget {
+		return nil, r
+	}
+	l.claims = append(l.claims, claim{r.by, head})
+	if w, passing := l.pickPast(c, head, now); w != nil {
+		return w, passing
+	}
+	return nil, r
+}
+
+// pickPast finds a small call that may pass the head of its class.
+func (l *lane) pickPast(c *class, head *waiter, now time.Time) (*waiter, ruling) {
+	w := head.next
+	for i := 0; i < lookPast && w != nil; i, w = i+1, w.next {
+		if !w.smaller(head, l.claims[len(l.claims)-1].by.unit) {
+			continue
+		}
+		if r := l.rule(w, now); r.ever && !r.at.After(now) && l.mayTake(w) {
+			return w, r
+		}
+	}
+	return nil, ruling{}
+}
+
+// mayTake reports whether w takes from no budget that somebody ahead waits for, or passes them as a small call may: all that pass a
+// waiter take no more than it wants itself, so it leaves after at most twice its time.
+func (l *lane) mayTake(w *waiter) bool {
+	for _, c := range l.claims {
+		if n := w.cost.of(c.by.unit); n > 0 && w.class.uses(c.by) && !(w.smaller(c.head, c.by.unit) && c.head.passed+n <= c.head.cost.of(c.by.unit)) {
+			return false
+		}
+	}
+	for _, c := range l.claims {
+		if w.class.uses(c.by) {
+			c.head.passed += w.cost.of(c.by.unit)
+		}
+	}
+	return true
+}
+
+func (w *waiter) smaller(other *waiter, unit string) bool {
+	return w.cost.of(unit) < other.cost.of(unit)
+}
+
+// kick looks again who may go.
+func (l *lane) kick() {
+	l.mu.Lock()
+	l.pump(time.Now())
+	l.mu.Unlock()
+}
+
+// arm sets the timer. The one timer of the lane serves whoever is next.
+func (l *lane) arm(now, at time.Time) {
+	if at.Equal(l.alarm) {
+		return
+	}
+	if !at.Before(never) {
+		l.disarm()
+		return
+	}
+	l.alarm = at
+	if d := at.Sub(now); l.timer == nil {
+		l.timer = time.AfterFunc(d, l.tick)
+	} else {
+		l.timer.Reset(d)
+	}
+}
+
+func (l *lane) disarm() {
+	if !l.alarm.IsZero() {
+		l.alarm = time.Time{}
+		l.timer.Stop()
+	}
+}
+
+func (l *lane) tick() {
+	l.mu.Lock()
+	l.alarm = time.Time{}
+	l.pump(time.Now())
+	l.mu.Unlock()
+}

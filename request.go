@@ -1,0 +1,65 @@
+package throttle
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// hasBody reports whether req carries a body that must be there for every attempt.
+func hasBody(req *http.Request) bool { return req.Body != nil && req.Body != http.NoBody }
+
+// nextBody is the body for the next attempt: the caller's own the first time, a fresh one from GetBody after that.
+func (x *exchange) nextBody() (io.ReadCloser, error) {
+	if x.result.Attempts == 0 || !hasBody(x.req) {
+		return nil, nil
+	}
+	body, err := x.req.GetBody()
+	if err != nil {
+		return nil, fmt.Errorf("throttle: GetBody: %w", err)
+	}
+	return body, nil
+}
+
+// outgoing is a copy of the caller's request to hand to the base; the caller's own is never changed.
+func (x *exchange) outgoing(body io.ReadCloser) *http.Request {
+	out := x.req.WithContext(&x.ctx)
+	if body != nil {
+		out.Body = body
+	}
+	return out
+}
+
+// replayable reports whether the request can be sent again, whole. A body that GetBody returns is measured first, in a copy of its own,
+// when its length was announced: half a request is worse than none.
+func (x *exchange) replayable() bool {
+	if !hasBody(x.req) {
+		return true
+	}
+	if x.req.GetBody == nil {
+		return false
+	}
+	if x.req.ContentLength <= 0 {
+		return true
+	}
+	body, err := x.req.GetBody()
+	if err != nil {
+		return false
+	}
+	defer body.Close()
+	n, err := io.Copy(io.Discard, io.LimitReader(body, x.req.ContentLength+1))
+	return err == nil && n == x.req.ContentLength
+}
+
+// idempotent reports whether the request may be processed twice: by its method (RFC 9110, section 9.2.2), by a key that lets the server
+// recognise the repetition, or because the caller says so.
+func (x *exchange) idempotent() bool {
+	switch x.req.Method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	if x.call.Idempotent || x.req.Header.Get("Idempotency-Key") != "" || x.req.Header.Get("X-Idempotency-Key") != "" {
+		return true
+	}
+	return x.t.cfg.idempotent != nil && x.t.cfg.idempotent(x.req)
+}

@@ -1,0 +1,96 @@
+package throttle
+
+import (
+	"strings"
+
+	"github.com/seed-18ca0a92/throttle/headers"
+)
+
+// mostPaths bounds what is remembered of which path belongs to which resource; an API with more distinct paths than that has ids in them,
+// and those share their prefix.
+const mostPaths = 4096
+
+// resources tells the resources of a host apart: pools that share nothing though they share a host, such as core, search and graphql at
+// GitHub, or the buckets of Discord. Which call belongs where is learned from the answers: each names its own. The zero value
+// knows of none.
+type resources struct {
+	byPath map[string]string // by method and path, and by every prefix of the path; nil while the host has only one resource
+}
+
+// of is the resource that a call is expected to belong to: that of the same call before, else that of the call with the longest common path.
+func (r *resources) of(w *waiter) string {
+	if r.byPath == nil || w.path == "" {
+		return ""
+	}
+	if name, ok := r.byPath[w.method+" "+w.path]; ok {
+		return name
+	}
+	for p := w.path; p != ""; p = parent(p) {
+		if name, ok := r.byPath[p]; ok {
+			return name
+		}
+	}
+	return r.byPath["/"]
+}
+
+// learn notes that a call belonged to a resource.
+func (r *resources) learn(w *waiter, name string) {
+	if w.path == "" {
+		return
+	}
+	if r.byPath == nil || len(r.byPath) >= mostPaths {
+		r.byPath = map[string]string{}
+	}
+	r.byPath[w.method+" "+w.path] = name
+	for p := w.path; p != ""; p = parent(p) {
+		r.byPath[p] = name
+	}
+	if _, ok := r.byPath["/"]; !ok {
+		r.byPath["/"] = name
+	}
+}
+
+// parent is a path without its last segment; empty at the top.
+func parent(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
+
+// separate notes from an answer which quotas are resources of their own. Quotas of one unit that are told together concern every call; those
+// that never are, though each has a name, stand apart.
+func (l *lane) separate(w *waiter, a answer) (news bool) {
+	named := l.named(a.report)
+	if named == nil {
+		return false
+	}
+	for _, m := range l.mirrors {
+		if m == named || m.unit != named.unit || m.name == "" || m.beside || named.beside {
+			continue
+		}
+		if m.told(a.report) != nil {
+			news = news || m.apart || named.apart
+			m.beside, named.beside, m.apart, named.apart = true, true, false, false
+		} else if !m.apart || !named.apart {
+			m.apart, named.apart, news = true, true, true
+		}
+	}
+	if named.apart {
+		l.resources.learn(w, named.name)
+	}
+	return news
+}
+
+// named is the mirror of the first quota in a report that has a name.
+func (l *lane) named(r *headers.Report) *announced {
+	for i := range r.Quotas {
+		if r.Quotas[i].Name == "" {
+			continue
+		}
+		for _, m := range l.mirrors {
+			if m.id == idOf(&r.Quotas[i]) {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// covers reports whether a quota concerns the calls of a class.
+func (a *announced) covers(c *class) bool { return !a.apart || a.name == c.id.resource }

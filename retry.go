@@ -1,0 +1,177 @@
+package throttle
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// repeats decides whether another attempt follows, and prepares for it. Otherwise result.Stop says why not.
+func (x *exchange) repeats(o *outcome) bool {
+	x.result.Stop = x.stop(o)
+	if x.result.Stop != Finished || o.kind == final {
+		return false
+	}
+	o.keep()
+	if o.resp != nil {
+		x.release()
+		x.lane.leave(&x.w)
+	}
+	x.emit(Event{Kind: KindRetry, Attempt: x.result.Attempts, Status: o.status(), Duration: o.pause, Err: o.err})
+	return true
+}
+
+// stop is why there is no further attempt after o; Finished = there is, unless o is final.
+func (x *exchange) stop(o *outcome) Stop {
+	switch {
+	case o.kind == final:
+		return Finished
+	case o.kind == hopeless:
+		return HopelessRefusal
+	case x.nested || x.result.Attempts >= x.attemptsAllowed(o.kind):
+		return AttemptsSpent
+	case o.kind == failed && !o.safe && !x.idempotent():
+		return NotIdempotent
+	case !x.replayable():
+		return BodyNotReplayable
+	case o.kind == refused:
+		return x.stopWaiting(o)
+	}
+	return x.stopFailing(o)
+}
+
+// attemptsAllowed is how many attempts a call may have that ends like this.
+func (x *exchange) attemptsAllowed(k outcomeKind) int {
+	if x.call.MaxAttempts > 0 {
+		return x.call.MaxAttempts
+	}
+	if k == refused {
+		return x.t.cfg.refusals
+	}
+	return x.t.cfg.failures
+}
+
+// stopWaiting asks the lane whether the wait that a refusal brought can be borne. Where no time was named, the call itself steps back
+// before it waits its turn again.
+func (x *exchange) stopWaiting(o *outcome) Stop {
+	if !o.hinted {
+		o.pause = x.t.cfg.backoff.Delay(x.result.Attempts)
+		if x.tooLate(o.pause) {
+			return DeadlineTooNear
+		}
+	}
+	x.allow()
+	if err := x.lane.ask(&x.w); err != nil {
+		return stopOf(err, Finished)
+	}
+	return Finished
+}
+
+// stopFailing draws on the retry budget, and picks the backoff.
+func (x *exchange) stopFailing(o *outcome) Stop {
+	o.pause = max(x.t.cfg.backoff.Delay(x.result.Attempts), o.asked)
+	if x.tooLate(o.pause) {
+		return DeadlineTooNear
+	}
+	if !x.lane.mayRetry() {
+		return RetryBudgetSpent
+	}
+	return Finished
+}
+
+// tooLate reports whether the context's deadline comes within a pause.
+func (x *exchange) tooLate(pause time.Duration) bool {
+	return !x.w.deadline.IsZero() && time.Now().Add(pause).After(x.w.deadline)
+}
+
+// stopOf is the reason that an error stands for.
+func stopOf(err error, otherwise Stop) Stop {
+	switch {
+	case errors.Is(err, ErrMaxHold):
+		return HoldTooLong
+	case errors.Is(err, ErrMaxWait), errors.Is(err, ErrQueueFull):
+		return WaitTooLong
+	case errors.Is(err, context.DeadlineExceeded):
+		return DeadlineTooNear
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrClosed):
+		return Cancelled
+	}
+	return otherwise
+}
+
+// loop makes the further attempts of a call. It runs in go-retryablehttp, which counts, pauses and stops; what an attempt is, and whether
+// another one follows, is ours. It never sees the caller's request or a real response, since it would buffer the one and follow the
+// redirects of the other: a blank request goes round in their place.
+type loop struct {
+	x    *exchange
+	last outcome
+	seen bool // the first outcome has gone round
+}
+
+// loop goes on after the outcome of the first attempt, until an outcome is final.
+func (x *exchange) loop(first outcome) outcome {
+	l := &loop{x: x, last: first}
+	client := retryablehttp.Client{
+		HTTPClient: &http.Client{Transport: l},
+		RetryMax:   maxRounds,
+		CheckRetry: l.check,
+		Backoff:    l.backoff,
+		ErrorHandler: func(*http.Response, error, int) (*http.Response, error) {
+			return nil, errors.New("throttle: the retry loop ended early")
+		},
+	}
+	blank, err := http.NewRequestWithContext(x.ctx.Context, http.MethodGet, "http://retry.invalid/", nil)
+	if err == nil {
+		_, err = client.Do(&retryablehttp.Request{Request: blank})
+	}
+	if ended := x.ctx.Context.Err(); err != nil && ended != nil { // cancelled during a backoff
+		l.last = outcome{err: ended}
+	}
+	return l.last
+}
+
+// maxRounds never ends the loop: repeats does.
+const maxRounds = 1 << 30
+
+// RoundTrip stands in for the base: the first outcome is there already, each further one is an attempt of ours.
+func (l *loop) RoundTrip(blank *http.Request) (*http.Response, error) {
+	if l.seen {
+		l.next()
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: blank}, nil
+}
+
+// next makes an attempt. If the waiting for it fails and an answer was obtained before, that answer is what the caller gets.
+func (l *loop) next() {
+	before, attempts := l.last, l.x.result.Attempts
+	l.last = l.x.attempt()
+	sent := l.x.result.Attempts > attempts
+	if sent || before.resp == nil || l.x.ctx.Context.Err() != nil {
+		return
+	}
+	l.x.result.Stop = stopOf(l.last.err, l.x.result.Stop)
+	if before.restore() {
+		l.last = before
+		l.last.kind = final
+	}
+}
+
+func (l *loop) check(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+	if !l.seen {
+		l.seen = true
+		return true, nil
+	}
+	if l.x.result.Stop != Finished { // next has put an earlier answer in place
+		return false, nil
+	}
+	return l.x.repeats(&l.last), nil
+}
+
+// backoff is the pause after a failure. After a refusal that names a time there is none: the lane holds the call.
+func (l *loop) backoff(_, _ time.Duration, _ int, _ *http.Response) time.Duration {
+	l.x.result.BackedOff += l.last.pause
+	return l.last.pause
+}

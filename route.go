@@ -1,0 +1,147 @@
+package throttle
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+)
+
+// maxRoutes bounds the routes of one transport, so that the set of those that match is a small comparable value.
+const maxRoutes = 256
+
+// routeSet is the set of routes that match a request, by index.
+type routeSet [maxRoutes / 64]uint64
+
+func (s *routeSet) add(i int)      { s[i/64] |= 1 << (i % 64) }
+func (s *routeSet) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
+
+// route is a pattern taken apart, and the limits it declares.
+type route struct {
+	pattern  string
+	methods  []string // empty = any
+	host     string   // empty = any
+	segments []string // literal, or empty for a wildcard
+	subtree  bool     // a trailing slash: whatever follows matches too
+	policies []budget.Policy
+	key      string // what ByRoute adds to the host
+}
+
+type routes []route
+
+// parseRoute reads "[METHOD[,METHOD] ][host]/path".
+func parseRoute(pattern string) (route, error) {
+	r := route{pattern: pattern}
+	rest := strings.TrimSpace(pattern)
+	if methods, after, ok := strings.Cut(rest, " "); ok {
+		for _, m := range strings.Split(methods, ",") {
+			if m == "" || strings.ToUpper(m) != m || strings.Contains(m, "/") {
+				return r, fmt.Errorf("pattern %q: want METHOD[,METHOD] in capitals before the blank, got %q", pattern, methods)
+			}
+			r.methods = append(r.methods, m)
+		}
+		rest = strings.TrimSpace(after)
+	}
+	slash := strings.IndexByte(rest, '/')
+	if slash < 0 {
+		return r, fmt.Errorf("pattern %q: want a path that begins with /, such as \"GET api.example.com/search/\"", pattern)
+	}
+	r.host = strings.ToLower(rest[:slash])
+	if err := r.readPath(rest[slash+1:]); err != nil {
+		return r, fmt.Errorf("pattern %q: %w", pattern, err)
+	}
+	return r, nil
+}
+
+func (r *route) readPath(path string) error {
+	if strings.ContainsAny(path, " ?#") {
+		return fmt.Errorf("a path holds no blank, ? or #: %q", path)
+	}
+	if path == "" {
+		r.subtree = true
+		return nil
+	}
+	if strings.HasSuffix(path, "/") {
+		r.subtree, path = true, path[:len(path)-1]
+	}
+	for _, s := range strings.Split(path, "/") {
+		open, end := strings.Contains(s, "{"), strings.Contains(s, "}")
+		switch {
+		case strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}"):
+			s = ""
+		case open || end:
+			return fmt.Errorf("a {wildcard} is a whole segment, got %q", s)
+		case s == "":
+			return fmt.Errorf("an empty segment")
+		}
+		r.segments = append(r.segments, s)
+	}
+	return nil
+}
+
+// match reports whether r covers a request. It takes apart nothing and allocates nothing.
+func (r *route) match(method, host, path string) bool {
+	if len(r.methods) > 0 && !slices.Contains(r.methods, method) {
+		return false
+	}
+	if r.host != "" && r.host != host {
+		return false
+	}
+	return r.matchPath(path)
+}
+
+func (r *route) matchPath(path string) bool {
+	for _, want := range r.segments {
+		if path == "" || path[0] != '/' {
+			return false
+		}
+		path = path[1:]
+		got := path
+		if i := strings.IndexByte(path, '/'); i >= 0 {
+			got, path = path[:i], path[i:]
+		} else {
+			path = ""
+		}
+		if got == "" || want != "" && want != got {
+			return false
+		}
+	}
+	return path == "" || r.subtree && path[0] == '/'
+}
+
+// set is the set of routes that cover req.
+func (rs routes) set(req *http.Request) (s routeSet) {
+	if len(rs) == 0 || req == nil || req.URL == nil {
+		return s
+	}
+	method, host := methodOf(req), ByHost(req)
+	for i := range rs {
+		if rs[i].match(method, host, req.URL.Path) {
+			s.add(i)
+		}
+	}
+	return s
+}
+
+// first is the index of the first route that covers req, or -1.
+func (rs routes) first(req *http.Request) int {
+	if req == nil || req.URL == nil {
+		return -1
+	}
+	method, host := methodOf(req), ByHost(req)
+	for i := range rs {
+		if rs[i].match(method, host, req.URL.Path) {
+			return i
+		}
+	}
+	return -1
+}
+
+func methodOf(req *http.Request) string {
+	if req.Method == "" {
+		return http.MethodGet
+	}
+	return req.Method
+}

@@ -1,0 +1,69 @@
+package throttle
+
+import (
+	"math"
+	"time"
+)
+
+// ruling is what the lane says of one call at one moment.
+type ruling struct {
+	at    time.Time // when it may leave; never when only an answer or a slot can tell
+	by    *meterName
+	cause Cause
+	alone bool // it must cross the gate alone
+	ever  bool // false: a budget can never hold its cost
+	limit float64
+}
+
+// delay takes a later moment into account.
+func (r *ruling) delay(at time.Time, cause Cause, by *meterName) {
+	if at.After(r.at) {
+		r.at, r.cause, r.by = at, cause, by
+	}
+}
+
+// rule says when w may leave if nobody is ahead of it.
+func (l *lane) rule(w *waiter, now time.Time) ruling {
+	r := ruling{ever: true}
+	for _, m := range w.class.meters {
+		name := m.what()
+		n := w.cost.of(name.unit)
+		if n == 0 {
+			continue
+		}
+		at, alone, ever := m.ready(now, n, l.wanted(w, name.unit))
+		if !ever {
+			return ruling{by: name, cause: CauseBudget, limit: m.state(now).Limit}
+		}
+		r.alone = r.alone || alone
+		r.delay(at, CauseBudget, name)
+	}
+	if l.hold.active(now) {
+		r.delay(l.hold.until, CauseHold, nil)
+	}
+	if until, shut := l.gate.shut(now); shut {
+		r.delay(until, CauseFirstContact, nil)
+	}
+	if l.cfg.maxInFlight > 0 && l.flights.len >= l.cfg.maxInFlight {
+		r.delay(never, CauseInFlight, nil)
+	}
+	r.alone = r.alone || l.gate.state == due
+	if l.blind(w) && !r.at.After(now) {
+		l.probe(&r, now)
+	}
+	return r
+}
+
+// wanted is what all calls that wait want of a unit, w included.
+func (l *lane) wanted(w *waiter, unit string) float64 {
+	var units float64
+	if l.waiting > 0 {
+		for _, c := range l.order {
+			units += c.queue.ahead(math.MinInt, unit)
+		}
+	}
+	if !w.queued() {
+		units += w.cost.of(unit)
+	}
+	return units
+}
