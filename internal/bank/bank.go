@@ -17,6 +17,8 @@ type Bank struct {
 	tape   tape
 	reflex reflex
 	laws   []*belief
+	leak   *leak
+	leaks  []*belief
 	obeyed *belief
 	ramp   ramp
 	trial  trial
@@ -30,8 +32,10 @@ type Bank struct {
 // belief is a law and how often it was right.
 type belief struct {
 	law
-	right int // boundaries in a row at which the law named the moment and the call was let in
-	wrong int // the same, and the call was turned away
+	right       int // boundaries in a row at which the law named the moment and the call was let in
+	wrong       int // the same, and the call was turned away
+	surprises   int
+	discredited bool // surprised too often: not obeyed any more, though no single answer contradicts it
 }
 
 // caution is the part of its limit that a law must have free before it is tried: an eighth, then half, three quarters …
@@ -67,7 +71,7 @@ func (b *Bank) Admitted(id uint64, now time.Time, net Network) {
 		return
 	}
 	b.ramp.grow()
-	b.praise(id)
+	b.praise(id, t)
 	b.recover(at)
 	b.think(t)
 }
@@ -104,7 +108,6 @@ func (b *Bank) close(id uint64, o outcome) (at instant, ok bool) {
 	if i < 0 {
 		return 0, false
 	}
-	b.tape.done++
 	b.tape.answer(i, o)
 	return b.tape.sends[i].at, true
 }

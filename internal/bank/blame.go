@@ -1,7 +1,7 @@
 package bank
 
 // praise credits the law that named the moment of a call that was let in.
-func (b *Bank) praise(id uint64) {
+func (b *Bank) praise(id uint64, now instant) {
 	crossed := b.trial.answered(id)
 	if b.obeyed == nil {
 		return
@@ -11,11 +11,15 @@ func (b *Bank) praise(id uint64) {
 	}
 	b.obeyed.right++
 	b.obeyed.wrong = 0
-	if b.obeyed.right < proofs {
+	if b.obeyed.right > 8 {
+		b.obeyed.surprises = 0
+	}
+	if _, ok := b.obeyed.law.(*flight); !ok && b.obeyed.right < proofs {
 		b.ramp.restart()
 	} else {
 		b.ramp.lift()
 	}
+	b.reconsider(now)
 }
 
 // blame asks whether a refusal is the law's fault or the server's, and sets it aside if it may be the server's: at once where the
@@ -26,6 +30,7 @@ func (b *Bank) blame(id uint64, at, now instant) {
 	}
 	o := &b.outage
 	if o.refused(at, now) {
+		b.surprise(now)
 		if o.streak == 1 {
 			o.first, o.trusted = id, b.trusted()
 		}
@@ -36,6 +41,23 @@ func (b *Bank) blame(id uint64, at, now instant) {
 	}
 	if o.doubt {
 		b.excuse()
+	}
+}
+
+// patienceWithLaws is how many refusals in a row a law that counts calls may explain away by jitter.
+const patienceWithLaws = 3
+
+// surprise discredits a law that promised too often that a call would be let in.
+func (b *Bank) surprise(now instant) {
+	if b.obeyed == nil || b.outage.doubt {
+		return
+	}
+	b.obeyed.surprise()
+	b.obeyed.surprises++
+	switch b.obeyed.law.(type) {
+	case *leak, *flight:
+	default:
+		b.obeyed.discredited = b.obeyed.surprises > patienceWithLaws
 	}
 }
 

@@ -2,10 +2,9 @@ package bank
 
 // choose obeys the living law that promises most; of two that promise the same, the one that opens first.
 func (b *Bank) choose(now instant) {
-	b.focus()
 	best := b.best(now)
 	for best == nil {
-		b.forget()
+		b.relent(now)
 		best = b.best(now)
 	}
 	if best != b.obeyed || !b.asking(now) {
@@ -15,12 +14,31 @@ func (b *Bank) choose(now instant) {
 	b.trial.boundary = true
 }
 
+// reconsider looks whether another law promises clearly more by now: as evidence comes in, a range of rates moves up. It looks when the
+// law in force was right 1, 2, 4 … 64 times, and every 64 times after that.
+func (b *Bank) reconsider(now instant) {
+	const often, clearly = 64, 1.1
+	n := b.obeyed.right
+	if n&(n-1) != 0 && n%often != 0 || !b.obeyed.alive() {
+		return
+	}
+	if _, ok := b.obeyed.law.(*flight); ok && n >= proofs {
+		return
+	}
+	s := b.scene(now, 0)
+	if best := b.best(now); best != b.obeyed && best.promise(&s) > clearly*b.obeyed.promise(&s) {
+		best.right = 0
+		b.obeyed = best
+		b.trial.boundary = true
+	}
+}
+
 func (b *Bank) best(now instant) (best *belief) {
 	s := b.scene(now, 0)
 	var promise float64
 	var opens instant
 	for _, l := range b.laws {
-		if !l.alive() {
+		if l.discredited || !l.alive() {
 			continue
 		}
 		p := l.promise(&s)
@@ -34,26 +52,26 @@ func (b *Bank) best(now instant) (best *belief) {
 	return best
 }
 
-// focus lets the laws that watch a range look closer at what is left of it.
-func (b *Bank) focus() {
-	for _, l := range b.laws {
-		if f, ok := l.law.(*leak); ok {
-			for f.closer() {
-				b.rejudge(l)
-			}
-		}
+// relent makes room for a law when none is left. Perhaps the jitter is worse than it seemed: then twice the guard lets a law live.
+// Otherwise the server counts in another way than it did, or others draw on the same quota: the older half of the evidence is dropped.
+func (b *Bank) relent(now instant) {
+	if debugForget != nil {
+		debugForget(b)
 	}
+	b.reflex.strain++
+	b.restart()
+	if b.best(now) != nil {
+		return
+	}
+	b.reflex.strain--
+	b.since = (b.since + b.tape.judged + 1) / 2
+	for _, l := range b.laws {
+		l.right, l.surprises, l.discredited = 0, 0, false
+	}
+	b.restart()
 }
 
-// forget drops the older half of the evidence: the server counts otherwise than it did, or others draw on the same quota.
-func (b *Bank) forget() {
-	b.since = (b.since + b.tape.judged + 1) / 2
-	b.restart()
-	for _, l := range b.laws {
-		l.right = 0
-	}
-	b.focus()
-}
+var debugForget func(*Bank)
 
 func (b *Bank) scene(now instant, inFlight int) scene {
 	return scene{tape: &b.tape, now: now, inFlight: inFlight, guard: b.guard(), latency: b.net.Latency}

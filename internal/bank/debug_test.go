@@ -25,7 +25,7 @@ func brief(b *belief) string {
 	names := []string{"none", "fly", "clock", "log", "harsh", "leak", "share"}
 	if l, ok := b.law.(*leak); ok {
 		lo, hi := l.living()
-		if lo == nil {
+		if l.dead {
 			return "leak(dead)"
 		}
 		return fmt.Sprintf("leak[%.3f..%.3f]x%.1f", lo.rate, hi.rate, st.Limit)

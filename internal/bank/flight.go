@@ -9,25 +9,19 @@ var _ law = (*flight)(nil)
 
 func newFlight() *flight { return &flight{unjudged()} }
 
-// judge counts the calls that had left less the answers that were there: all of them at most, and at least those whose answer came
-// later than this call can have taken to arrive.
+// judge counts the calls that had left less those that were over: all of them at most, and at least those whose answer came later
+// than this call can have taken to arrive.
 func (f *flight) judge(e *evidence) {
-	if s := e.sends[e.i]; e.refused() {
-		f.refuse(total(e.upTo(e.through)) - float64(s.done))
+	if e.refused() {
+		f.refuse(float64(e.upTo(e.through).maybe) - float64(e.sends[e.i].done) + 1)
 		return
 	}
-	gone := e.seek(e.i, e.at+e.reach+e.guard)
 	done := e.done
-	if gone < len(e.sends) {
+	if gone := e.seek(e.i, e.at+e.reach+e.guard); gone < len(e.sends) {
 		done = e.sends[gone].done
 	}
-	f.admit(max(total(e.upTo(e.before))-float64(done)+1, 1))
+	f.admit(max(float64(e.upTo(e.before).sure)-float64(done)+1, 1))
 }
-
-func total(s send) float64 { return float64(s.maybe + s.refused) }
-
-// limit bears no refusal yet: then it is unbounded.
-func (f *flight) limit() float64 { return max(f.ref-1, 1) }
 
 func (f *flight) promise(s *scene) float64 { return f.limit() / max(s.latency, s.guard).Seconds() }
 

@@ -17,6 +17,8 @@ type law interface {
 	at(s *scene) instant
 	// asking is whether the law would not be surprised if the last call were turned away.
 	asking(s *scene) bool
+	// surprise takes note of a call that was turned away although the law allowed it.
+	surprise()
 	// forget drops all evidence.
 	forget()
 	state() State
@@ -48,19 +50,23 @@ type scene struct {
 // usable is what of a limit may be used up to.
 func (s *scene) usable(limit float64) float64 { return max(limit*(1-s.caution), 1) }
 
-// recent is the calls per second that were let in during the last ten seconds.
+// recent is the calls per second that left in the ten seconds before the last one did, or in the time since the first.
 func (s *scene) recent() float64 {
 	const span = 10 * time.Second
 	n := len(s.sends)
 	if n == 0 {
 		return 0
 	}
-	age := min(max(s.now-s.sends[0].at, time.Second), span)
-	return float64(s.upTo(n).maybe-s.upTo(s.seek(0, s.now-age)).maybe) / age.Seconds()
+	last := s.sends[n-1].at
+	age := min(max(last-s.sends[0].at, time.Second), span)
+	return float64(s.upTo(n).maybe-s.upTo(s.seek(n, last-age)).maybe) / age.Seconds()
 }
 
 // verdict is what the evidence leaves of one counter: the highest value that was let in and the lowest that was turned away.
-type verdict struct{ ok, ref float64 }
+type verdict struct {
+	ok, ref float64
+	reserve float64 // what to stay below the limit, after refusals that the order of calls could explain away
+}
 
 func unjudged() verdict { return verdict{ref: math.Inf(1)} }
 
@@ -68,58 +74,8 @@ func (v *verdict) admit(value float64)  { v.ok = max(v.ok, value) }
 func (v *verdict) refuse(value float64) { v.ref = min(v.ref, value) }
 func (v *verdict) alive() bool          { return v.ok < v.ref }
 
-// limit is the highest whole value that no refusal forbids.
-func (v *verdict) limit() float64 { return max(v.ref-1, 1) }
+// limit is the highest whole value that no refusal forbids, less the reserve, but what was let in for certain at least.
+func (v *verdict) limit() float64 { return max(v.ref-1-v.reserve, v.ok, 1) }
 
-// tally is the counter that all laws of windows share: calls since some moment. Values are intervals, since calls closer than the
-// guard may arrive in either order: one let in counts with the least value that any order allows, a refused one with the highest.
-type tally struct {
-	verdict
-	harsh       bool // refused calls count too
-	early, late int  // where the last search of the tape ended
-}
-
-// weigh judges a call by the calls since from. A window may have opened anywhere between the two moments.
-func (c *tally) weigh(e *evidence, earliest, latest instant) {
-	if e.refused() {
-		c.early = e.seek(c.early, earliest)
-		c.refuse(c.most(e.tape, c.early, e.through) + 1)
-		return
-	}
-	c.late = e.seek(c.late, latest)
-	c.admit(c.least(e.tape, c.late, e.before) + 1)
-}
-
-func (c *tally) most(t *tape, from, to int) float64 {
-	a, b := t.upTo(min(from, to)), t.upTo(to)
-	n := b.maybe - a.maybe
-	if c.harsh {
-		n += b.refused - a.refused
-	}
-	return float64(n)
-}
-
-func (c *tally) least(t *tape, from, to int) float64 {
-	a, b := t.upTo(min(from, to)), t.upTo(to)
-	n := b.sure - a.sure
-	if c.harsh {
-		n += b.refused - a.refused
-	}
-	return float64(n)
-}
-
-// nearLimit is the part of a limit from which a refusal surprises nobody: it was learned from what came before.
-const nearLimit = 0.9
-
-// harshness makes a law that counts refusals promise less than one that does not, as long as both may be true: few servers do.
-const harshness = 0.9
-
-// rate is the calls per second that the law lets through.
-func (c *tally) rate(span time.Duration) float64 {
-	if c.harsh {
-		return harshness * c.limit() / span.Seconds()
-	}
-	return c.limit() / span.Seconds()
-}
-
-func (c *tally) forget() { c.verdict = unjudged() }
+// surprise takes note of a call that was turned away although the counter stood below its limit.
+func (v *verdict) surprise() { v.reserve++ }

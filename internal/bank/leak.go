@@ -13,8 +13,8 @@ const (
 const (
 	drips    = 64
 	finest   = 1.001
-	narrow   = 1.1 // from here on the rate is known: hold its low end and creep
-	spreadBy = 3.0 // look closer when the living cover less than the third part of the watched range
+	narrow   = 1.02 // from here on the rate is known: hold its low end and creep
+	spreadBy = 3.0  // look closer when the living cover less than the third part of the watched range
 )
 
 // drip is one rate of a leaking bucket. Its level is kept twice: as low and as high as the order of calls allows.
@@ -31,6 +31,8 @@ type leak struct {
 	poured instant // when the last call left that the levels count
 	next   uint64  // the first call that they do not
 	pacer  pacer
+	lo, hi int  // the drips that the evidence leaves
+	dead   bool // it leaves none
 }
 
 var _ law = (*leak)(nil)
@@ -51,36 +53,41 @@ func (l *leak) watch(lo, hi float64) {
 		l.drips = append(l.drips, drip{verdict: unjudged(), rate: rate})
 	}
 	l.poured, l.next = dawn, 0
+	l.lo, l.hi, l.dead = 0, drips-1, false
 }
 
-// living is the range of rates that the evidence leaves.
-func (l *leak) living() (lo, hi *drip) {
-	for k := range l.drips {
-		if d := &l.drips[k]; d.alive() {
-			if lo == nil {
-				lo = d
-			}
-			hi = d
-		}
+// living is the range of rates that the evidence leaves, or that it left last.
+func (l *leak) living() (lo, hi *drip) { return &l.drips[l.lo], &l.drips[l.hi] }
+
+// shrink drops the rates at both ends that are dead. The last to die stay.
+func (l *leak) shrink() {
+	lo, hi := l.lo, l.hi
+	for lo < hi && !l.drips[lo].alive() {
+		lo++
 	}
-	return lo, hi
+	for lo < hi && !l.drips[hi].alive() {
+		hi--
+	}
+	if l.drips[lo].alive() {
+		l.lo, l.hi = lo, hi
+		return
+	}
+	l.dead = true
 }
 
-func (l *leak) alive() bool {
-	lo, _ := l.living()
-	return lo != nil
-}
+func (l *leak) alive() bool { return !l.dead }
 
-// closer looks at the living rates in more detail if that is worth a replay; it says whether one is due.
+// closer looks at the living rates in more detail if that is worth a replay; it says whether one is due. If none is alive, the truth
+// may lie between those that died last.
 func (l *leak) closer() bool {
-	lo, hi := l.living()
-	if lo == nil {
+	step := l.drips[1].rate / l.drips[0].rate
+	if step <= finest {
 		return false
 	}
-	step := l.drips[1].rate / l.drips[0].rate
+	lo, hi := l.living()
 	left, right := lo.rate/step, hi.rate*step
 	watched := l.drips[len(l.drips)-1].rate / l.drips[0].rate
-	if step <= finest || math.Log(right/left)*spreadBy > math.Log(watched) {
+	if math.Log(right/left)*spreadBy > math.Log(watched) {
 		return false
 	}
 	l.watch(left, right)
@@ -119,7 +126,7 @@ func diff(a, b send) pouredCalls {
 
 func (l *leak) pour(at instant, n pouredCalls) {
 	since := (at - l.poured).Seconds()
-	for k := range l.drips {
+	for k := l.lo; k <= l.hi; k++ {
 		d := &l.drips[k]
 		d.low = max(d.low-d.rate*since, 0) + n.sure
 		d.high = max(d.high-d.rate*since, 0) + n.maybe
@@ -128,25 +135,24 @@ func (l *leak) pour(at instant, n pouredCalls) {
 }
 
 func (l *leak) admit(since float64) {
-	for k := range l.drips {
+	for k := l.lo; k <= l.hi; k++ {
 		d := &l.drips[k]
 		d.verdict.admit(max(d.low-d.rate*since, 0) + 1)
 	}
+	l.shrink()
 }
 
 func (l *leak) refuse(since, near float64) {
-	for k := range l.drips {
+	for k := l.lo; k <= l.hi; k++ {
 		d := &l.drips[k]
 		d.verdict.refuse(max(d.high-d.rate*since, 0) + near)
 	}
+	l.shrink()
 }
 
 // rate is what to try, and whether the true rate is known well enough to only creep.
 func (l *leak) rate(s *scene) (rate float64, known bool) {
 	lo, hi := l.living()
-	if lo == nil {
-		return slowestRate, false
-	}
 	if hi.rate/lo.rate < narrow {
 		return 0.99 * lo.rate * l.pacer.creep(s.now, lo.rate), true
 	}
@@ -167,6 +173,9 @@ func (l *leak) burst(rate float64) float64 {
 	return best
 }
 
+// surprise is none: a rate is known from where it ends.
+func (l *leak) surprise() {}
+
 // asking is always: a rate is known from where it ends.
 func (l *leak) asking(*scene) bool { return true }
 
@@ -182,8 +191,5 @@ func (l *leak) at(s *scene) instant {
 
 func (l *leak) state() State {
 	lo, _ := l.living()
-	if lo == nil {
-		return State{Kind: Leak}
-	}
 	return State{Kind: Leak, Limit: l.burst(lo.rate), Rate: lo.rate, Window: seconds(1 / lo.rate)}
 }

@@ -30,7 +30,9 @@ func (b *Bank) learn() {
 			add(newSlidingLog(span, harsh))
 		}
 	}
-	add(newLeak())
+	b.leak = newLeak()
+	add(b.leak)
+	b.leaks = b.laws[len(b.laws)-1:]
 	b.since = max(len(b.tape.sends)-replayed, 0)
 	b.tape.judged = b.since
 }

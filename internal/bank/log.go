@@ -26,9 +26,9 @@ func (l *slidingLog) promise(*scene) float64 { return l.rate(l.span) }
 func (l *slidingLog) at(s *scene) instant {
 	from := s.now - l.span - s.guard
 	first, n := s.seek(l.early, from), len(s.sends)
-	over := l.most(s.tape, first, n) - s.usable(l.limit()) + 1
+	over := l.count(s.tape, first, n) - s.usable(l.limit()) + 1
 	for ; over > 0 && first < n; first++ {
-		if gone := l.most(s.tape, first, first+1); gone > 0 {
+		if gone := l.count(s.tape, first, first+1); gone > 0 {
 			over, from = over-gone, s.sends[first].at
 		}
 	}
@@ -36,7 +36,7 @@ func (l *slidingLog) at(s *scene) instant {
 }
 
 func (l *slidingLog) asking(s *scene) bool {
-	return l.most(s.tape, s.seek(l.early, s.now-l.span-s.guard), len(s.sends)) >= nearLimit*l.limit()
+	return l.count(s.tape, s.seek(l.early, s.now-l.span-s.guard), len(s.sends)) >= nearLimit*l.limit()
 }
 
 func (l *slidingLog) state() State {

@@ -7,6 +7,7 @@ import "time"
 type reflex struct {
 	mean, dev time.Duration
 	least     time.Duration
+	strain    int // how often the guard was doubled because no law could explain what happened
 }
 
 func (r *reflex) note(rtt time.Duration) {
@@ -32,9 +33,11 @@ const (
 	firstPatience = time.Second
 	// widestGuard bounds the guard: more than 100 ms of jitter is a stall, not a habit.
 	widestGuard = 100 * time.Millisecond
+	// spread is the jitter of one way, in mean deviations of a round trip: 3 if the jitter is uniform.
+	spread = 3
 )
 
 // guard is the allowance for jitter: the lane's, or what refusals have shown if that is more.
 func (r *reflex) guard(lane time.Duration) time.Duration {
-	return max(lane, min(r.dev*5/2, widestGuard))
+	return max(lane, min(max(lane, spread*r.dev)<<r.strain, widestGuard))
 }

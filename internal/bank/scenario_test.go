@@ -13,6 +13,7 @@ type scenario struct {
 	workers int
 	jitter  time.Duration
 	clients int
+	service time.Duration
 	hints   bool
 	server  func(w *world) server
 	bound   func(s *scenario, w *world, at time.Duration) time.Duration
@@ -30,6 +31,9 @@ type result struct {
 
 func (s *scenario) play(seed uint64, trace func(string, ...any)) result {
 	w := newWorld(seed, s.jitter)
+	if s.service > 0 {
+		w.mean = s.service
+	}
 	srv := s.server(w)
 	start := time.Duration(w.rng.Float64() * 3600e9)
 	clients := make([]*client, max(s.clients, 1))
@@ -100,9 +104,9 @@ func scenarios() []scenario {
 		{name: "harsh", n: 550, server: func(*world) server { return &logServer{limit: 100, span: min1, harsh: true} }, bound: logBound(100, min1)},
 		{name: "bucket", n: 500, server: func(*world) server { return &bucketServer{rate: 5, burst: 20} }, bound: bucketBound(5, 20)},
 		{name: "leaky", n: 500, server: func(*world) server { return &bucketServer{rate: 5, burst: 1} }, bound: bucketBound(5, 1)},
-		{name: "slots", n: 500, server: func(*world) server { return &slotServer{slots: 8} }, bound: func(s *scenario, w *world, _ time.Duration) time.Duration {
+		{name: "slots", n: 500, service: 450 * time.Millisecond, server: func(*world) server { return &slotServer{slots: 8} }, bound: func(s *scenario, w *world, _ time.Duration) time.Duration {
 			c := min(8, s.workers)
-			return time.Duration((s.n+c-1)/c) * (meanService + rtt(w))
+			return time.Duration((s.n+c-1)/c) * (w.mean + rtt(w))
 		}},
 	}
 }
@@ -116,18 +120,24 @@ func TestTable(t *testing.T) {
 			for _, workers := range []int{1, 16, 256} {
 				for _, jitter := range []time.Duration{3, 10, 60} {
 					s.workers, s.jitter, s.hints = workers, jitter*time.Millisecond, hints
-					var ratio, ref, worst float64
+					var ratio, ref, worst, most float64
+					var worstSeed, mostSeed uint64
 					lost, left := 0, 0
 					const seeds = 20
 					for seed := range uint64(seeds) {
 						r := s.play(seed, nil)
 						ratio += r.ratio / seeds
 						ref += r.per1000 / seeds
-						worst = max(worst, r.ratio)
+						if r.ratio > worst {
+							worst, worstSeed = r.ratio, seed
+						}
+						if r.per1000 > most {
+							most, mostSeed = r.per1000, seed
+						}
 						lost += r.lost
 						left += r.left
 					}
-					t.Logf("%-8s hints %5v W %3d J %2d: ratio %.3f (worst %.3f) ref %6.1f lost %d left %d", s.name, hints, workers, jitter, ratio, worst, ref, lost, left)
+					t.Logf("%-8s hints %5v W %3d J %2d: ratio %.3f (worst %.3f #%d) ref %6.1f (most %.0f #%d) lost %d left %d", s.name, hints, workers, jitter, ratio, worst, worstSeed, ref, most, mostSeed, lost, left)
 				}
 			}
 		}

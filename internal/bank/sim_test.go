@@ -37,11 +37,12 @@ type world struct {
 	rng    *rand.Rand
 	base   time.Duration // one way, without jitter
 	jitter time.Duration
+	mean   time.Duration // of the service
 }
 
 func newWorld(seed uint64, jitter time.Duration) *world {
 	rng := rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))
-	return &world{rng: rng, jitter: jitter, base: 8*time.Millisecond + time.Duration(rng.Float64()*6e6)}
+	return &world{rng: rng, jitter: jitter, mean: meanService, base: 8*time.Millisecond + time.Duration(rng.Float64()*6e6)}
 }
 
 func (w *world) after(d time.Duration, do func()) {
@@ -63,9 +64,10 @@ func (w *world) way() time.Duration {
 	return w.base + time.Duration(w.rng.Float64()*float64(w.jitter))
 }
 
-// service is how long the server works on a call that it lets in: log-normal, median 110 ms, mean 120 ms.
+// service is how long the server works on a call that it lets in: log-normal, mean 120 ms unless told otherwise.
 func (w *world) service() time.Duration {
-	return time.Duration(math.Exp(math.Log(0.110)+0.42*w.rng.NormFloat64()) * 1e9)
+	const sigma = 0.4
+	return time.Duration(float64(w.mean) * math.Exp(sigma*w.rng.NormFloat64()-sigma*sigma/2))
 }
 
 const meanService = 120 * time.Millisecond

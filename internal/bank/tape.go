@@ -20,7 +20,7 @@ type send struct {
 	sure    uint32 // let in for certain
 	maybe   uint32 // let in, perhaps let in, or still under way
 	refused uint32 // turned away
-	done    uint32 // answers that had come when this call left
+	done    uint32 // calls let in, or lost, that had ended when this call left
 	outcome outcome
 }
 
@@ -31,7 +31,7 @@ const tapeSize = 12288
 type tape struct {
 	sends   []send
 	next    uint64 // id of the next call
-	done    uint32 // answers so far
+	done    uint32 // calls let in, or lost, that have ended
 	whole   int    // sends[whole:] are single calls, sends[:whole] were thinned
 	settled int    // sends[:settled] have their final sure; what is still pending there is presumed let in
 	judged  int    // sends[:judged] were taken as evidence
@@ -84,6 +84,9 @@ func (t *tape) id(i int) uint64 { return t.next - uint64(len(t.sends)-i) }
 // answer records the outcome of a pending call.
 func (t *tape) answer(i int, o outcome) {
 	t.sends[i].outcome = o
+	if o != refused {
+		t.done++
+	}
 	if o == admitted {
 		return
 	}

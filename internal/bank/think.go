@@ -12,8 +12,9 @@ func (b *Bank) think(now instant) {
 	for b.ripe(now) {
 		surprise = b.judge(b.laws, b.tape.judged) || surprise
 		b.tape.judged++
+		b.focus()
 	}
-	if surprise || b.obeyed != nil && !b.obeyed.alive() {
+	if surprise || b.obeyed != nil && (b.obeyed.discredited || !b.obeyed.alive()) {
 		b.choose(now)
 	}
 }
@@ -55,9 +56,19 @@ func (b *Bank) judge(laws []*belief, i int) (refused bool) {
 	return e.refused()
 }
 
+// focus lets the laws that watch a range look closer at what is left of it.
+func (b *Bank) focus() {
+	for b.leak.closer() {
+		for i := b.since; i < b.tape.judged; i++ {
+			b.judge(b.leaks, i)
+		}
+	}
+}
+
 // rejudge shows all evidence to some laws again, which have forgotten it.
 func (b *Bank) rejudge(laws ...*belief) {
 	for i := b.since; i < b.tape.judged; i++ {
 		b.judge(laws, i)
+		b.focus()
 	}
 }

@@ -47,7 +47,7 @@ func (w *clockWindow) asking(s *scene) bool {
 }
 
 func (w *clockWindow) used(s *scene, open instant) float64 {
-	return w.most(s.tape, s.seek(w.early, open-lag(s.guard)), len(s.sends))
+	return w.count(s.tape, s.seek(w.early, open-lag(s.guard)), len(s.sends))
 }
 
 func (w *clockWindow) state() State {
