@@ -65,9 +65,8 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	s.mu.Lock()
 	s.hits = append(s.hits, hit{time.Since(s.start), r, body})
-	n := len(s.hits)
+	a := s.reply(len(s.hits), r) // under the lock: scripts need none of their own
 	s.mu.Unlock()
-	a := s.reply(n, r)
 	if err := sleep(r.Context(), s.latency+a.after); err != nil {
 		return nil, err
 	}
