@@ -1,7 +1,6 @@
 package throttletest
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -66,7 +65,7 @@ func drawLogNormal(r *rand.Rand, mean, sigma float64) float64 {
 
 func (d Dist) check(what string) error {
 	if d.base < 0 || d.scale < 0 || d.sigma < 0 || math.IsNaN(d.sigma) || d.sigma > 5 {
-		return fmt.Errorf("%s: durations must not be negative (and low not above high), sigma must lie in 0..5", what)
+		return errorf("%s: durations must not be negative (and low not above high), sigma must lie in 0..5", what)
 	}
 	return nil
 }

@@ -25,8 +25,8 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := u.answer(k, v, u.clock())
-	if a.flow.instant() {
-		u.leave(v, v.at.Add(v.service))
+	if a.flow.instant() { // else it stays until the last byte is written, which the client may delay
+		u.finish(v, k)
 	}
 	if pause(ctx, k.back) == nil {
 		a.send(w, r, v.fault)

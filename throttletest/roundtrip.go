@@ -72,7 +72,9 @@ func closing(ctx context.Context, b io.ReadCloser) (finish func()) {
 // deliver brings the answer back.
 func (u *Upstream) deliver(ctx context.Context, k *call, v *verdict) (*http.Response, error) {
 	a := u.answer(k, v, u.clock())
-	if d, ends := a.flow.lasts(); ends {
+	if a.flow.instant() {
+		u.finish(v, k)
+	} else if d, ends := a.flow.lasts(); ends {
 		u.leave(v, time.Now().Add(d))
 	}
 	if err := pause(ctx, k.back); err != nil {
