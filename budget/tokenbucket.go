@@ -16,9 +16,10 @@ import (
 // after At at which he takes, as long as the margin is worth less than Burst - n.
 //
 // The arithmetic is that of golang.org/x/time/rate, in whole tokens and with the time as an argument. What that package lacks
-// stands beside it as one number, owed: the units spent that its limiter has not been charged with. That is the fraction of a token left over
-// from amounts that are not whole, and the debt. While there is debt the limiter gets a burst higher by as much, so that it goes on
-// gathering what the debt eats. The limiter is never asked about a moment before its last one: AllowN would move it back.
+// stands beside it as one number, owed: the units spent that its limiter has not been charged with. That is the fraction of a token left
+// over from amounts that are not whole; the debt; and, since charging the limiter is most of the work, what was taken since it was
+// charged last. The limiter gets a burst higher by what may be owed, so that it goes on gathering what that eats. It is never asked
+// about a moment before its last one: AllowN would move it back.
 type tokenBucket struct {
 	p    Policy
 	rate float64 // units per second
@@ -26,14 +27,18 @@ type tokenBucket struct {
 	// grain is how many units a token of lim stands for: 1, or as many more as a burst needs that an int of 32 bits does not hold.
 	grain float64
 	room  int       // lim's burst in tokens
-	last  time.Time // the latest moment seen, zero before the first
+	last  time.Time // the moment that lim stands at, zero before the first call
 	level float64   // units in lim at last
 	owed  float64   // units to be taken off level
 	full  time.Time // when the bucket was last seen full
 }
 
-// maxTokens is the largest burst in tokens that lim gets, debt not counted: it leaves room for as much debt in 32 bits.
-const maxTokens = 1 << 30
+const (
+	// maxTokens is the largest burst in tokens that lim gets: with a batch, and as much again for debt, it fits into 32 bits.
+	maxTokens = 1 << 29
+	// batchTokens is what may be owed before lim is charged, beside a burst: enough to make the charge cheap per unit.
+	batchTokens = 64
+)
 
 func newTokenBucket(p Policy) *tokenBucket {
 	b := &tokenBucket{p: p, rate: p.rate(), grain: 1}
@@ -46,9 +51,12 @@ func newTokenBucket(p Policy) *tokenBucket {
 	return b
 }
 
-// roomFor is the burst that lim needs, in tokens, while debt units are owed: one more than the policy's, for the fraction.
+// batch is how many units may be owed before lim is charged.
+func (b *tokenBucket) batch() float64 { return b.p.Burst + batchTokens*b.grain }
+
+// roomFor is the burst that lim needs, in tokens, while there is debt: beside the policy's burst also a batch, and one for the fraction.
 func (b *tokenBucket) roomFor(debt float64) int {
-	return int(min(math.Ceil((b.p.Burst+debt)/b.grain)+1, math.MaxInt32))
+	return int(min(math.Ceil((b.p.Burst+b.batch()+debt)/b.grain)+1, math.MaxInt32))
 }
 
 func (b *tokenBucket) policy() Policy { return b.p }
@@ -65,11 +73,20 @@ func (b *tokenBucket) At(_ time.Time, n float64) (time.Time, bool) {
 	if n <= 0 || b.last.IsZero() {
 		return time.Time{}, true
 	}
-	return b.last.Add(span(n+b.owed-b.level, b.rate)), true
+	return b.holds(n), true
+}
+
+// holds is the moment from which the bucket holds n units.
+func (b *tokenBucket) holds(n float64) time.Time {
+	return b.last.Add(span(n+b.owed-b.level, b.rate))
 }
 
 func (b *tokenBucket) Take(now time.Time, n float64) {
-	if n > 0 {
+	switch {
+	case !(n > 0):
+	case b.owed+n <= b.batch() && !b.last.IsZero() && now.Before(b.holds(b.p.Burst)):
+		b.owed += n
+	default:
 		b.move(now, n)
 	}
 }
@@ -87,14 +104,14 @@ func (b *tokenBucket) giveBack(taken, now time.Time, n float64) {
 func (b *tokenBucket) move(now time.Time, n float64) {
 	t := later(now, b.last)
 	b.level = b.lim.TokensAt(t) * b.grain
-	if least := b.level - b.p.Burst; b.owed <= least {
-		b.owed, b.full = least, t
+	if most := b.level - b.p.Burst; b.owed <= most {
+		b.owed, b.full = most, t
 	}
 	b.owed = max(b.owed+bounded(n), b.level-b.p.Burst)
 	b.charge(t)
 }
 
-// charge takes the whole tokens that are owed from the limiter, as far as it has them. The rest is debt.
+// charge takes the whole tokens that are owed from lim, as far as it has them. The rest is debt.
 func (b *tokenBucket) charge(t time.Time) {
 	tokens := math.Floor(min(b.owed, b.level) / b.grain)
 	b.lim.AllowN(t, int(tokens)) // a negative number puts tokens back
