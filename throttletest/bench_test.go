@@ -25,6 +25,6 @@ func BenchmarkRoundTrip(b *testing.B) {
 func BenchmarkBound(b *testing.B) {
 	u := NewUpstream(WithLimits(FixedWindow(600, time.Minute), SlidingLog(700, time.Minute), Concurrency(64)), WithLatency(lat))
 	for b.Loop() {
-		u.Bound(Job{Calls: 10_000, Workers: 64})
+		u.Bound(Job{Calls: 10_000, Workers: 64, Start: dawn})
 	}
 }

@@ -10,7 +10,7 @@ import (
 type Job struct {
 	Calls   int
 	Workers int         // calls under way at once; 0 = as many as you like
-	Start   time.Time   // when the first call is sent; it decides how much of a clock window is left
+	Start   time.Time   // when the first call is sent, which decides how much of a clock window is left; zero = now
 	Cost    budget.Cost // of each call, as it is charged in the end; nil = one request
 	// Service is the mean time of one call at the server; 0 = that of WithLatency and WithOutputTokens.
 	Service  time.Duration
@@ -26,6 +26,9 @@ type Job struct {
 // left to do in the last; for a bucket it is (Calls-burst)/rate and one latency; for a concurrency limit C it is
 // ceil(Calls/min(Workers, C)) service times, and a round trip for each that is due to the client.
 func (u *Upstream) Bound(j Job) (least time.Duration, ok bool) {
+	if j.Start.IsZero() {
+		j.Start = time.Now()
+	}
 	ideal := u.config.ideal(j)
 	ends := make([]time.Time, max(0, min(j.Workers, j.Calls))) // when each worker has its answer
 	at, last := j.Start.Add(ideal.network), j.Start

@@ -1,9 +1,37 @@
 package throttletest
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 )
+
+// chat is a chat completion, or one event of a streamed one, as OpenAI gives it.
+type chat struct {
+	ID      string   `json:"id"`
+	Object  string   `json:"object"`
+	Created int64    `json:"created"`
+	Model   string   `json:"model"`
+	Choices []choice `json:"choices"`
+	Usage   *usage   `json:"usage"`
+}
+
+type choice struct {
+	Index        int      `json:"index"`
+	Message      *message `json:"message,omitempty"`
+	Delta        *message `json:"delta,omitempty"`
+	FinishReason *string  `json:"finish_reason"`
+}
+
+type message struct {
+	Role    string `json:"role,omitempty"`
+	Content string `json:"content,omitempty"`
+}
+
+type usage struct {
+	Prompt     float64 `json:"prompt_tokens"`
+	Completion float64 `json:"completion_tokens"`
+	Total      float64 `json:"total_tokens"`
+}
 
 // echoed is how much of the last message comes back, in characters: enough to tell answers apart.
 const echoed = 200
@@ -11,31 +39,27 @@ const echoed = 200
 // chatText is the text of an answer. It repeats the end of the conversation, so that a test sees which call it belongs to.
 func chatText(k *call) string {
 	last := []rune(k.ask.last)
-	if len(last) > echoed {
-		last = last[:echoed]
-	}
-	return "You said: " + string(last)
+	return "You said: " + string(last[:min(len(last), echoed)])
 }
 
-func usage(k *call) map[string]any {
-	return map[string]any{
-		"prompt_tokens": k.ask.input, "completion_tokens": k.output, "total_tokens": k.ask.input + k.output,
+func usageOf(k *call) *usage {
+	return &usage{Prompt: k.ask.input, Completion: k.output, Total: k.ask.input + k.output}
+}
+
+func newChat(k *call, v *verdict, object string, u *usage, choices ...choice) chat {
+	return chat{
+		ID: "chatcmpl-" + strconv.Itoa(v.n), Object: object, Created: v.at.Unix(), Model: k.ask.Model,
+		Choices: append([]choice{}, choices...), Usage: u,
 	}
 }
 
-// chatBody is a chat completion as OpenAI gives it.
+// stop is why all these answers end.
+var stop = "stop"
+
 func chatBody(k *call, v *verdict) []byte {
-	return encode(map[string]any{
-		"id": chatID(v), "object": "chat.completion", "created": v.at.Unix(), "model": k.ask.Model,
-		"choices": []any{map[string]any{
-			"index": 0, "finish_reason": "stop",
-			"message": map[string]any{"role": "assistant", "content": chatText(k)},
-		}},
-		"usage": usage(k),
-	})
+	said := choice{Message: &message{Role: "assistant", Content: chatText(k)}, FinishReason: &stop}
+	return encode(newChat(k, v, "chat.completion", usageOf(k), said))
 }
-
-func chatID(v *verdict) string { return fmt.Sprintf("chatcmpl-%d", v.n) }
 
 // events is how many events with text a stream has at most.
 const events = 20
@@ -47,34 +71,41 @@ func chatStream(k *call, v *verdict, perToken time.Duration) *flow {
 	n := min(int(k.output), events, len(text))
 	gap := time.Duration(float64(perToken) * k.output / float64(n))
 	f := &flow{}
-	for i := range n {
-		part := text[len(text)*i/n : len(text)*(i+1)/n]
-		f.add(gap, chunk(k, v, []any{map[string]any{"index": 0, "delta": map[string]any{"content": string(part)}}}, nil))
+	add := func(gap time.Duration, u *usage, choices ...choice) {
+		f.pieces = append(f.pieces, event(gap, encode(newChat(k, v, "chat.completion.chunk", u, choices...))))
 	}
-	stop := []any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": "stop"}}
-	f.add(0, chunk(k, v, stop, nil))
-	f.add(0, chunk(k, v, []any{}, usage(k)))
-	f.add(0, []byte("[DONE]\n"))
+	for i := range n {
+		add(gap, nil, choice{Delta: &message{Content: string(text[len(text)*i/n : len(text)*(i+1)/n])}})
+	}
+	add(0, nil, choice{Delta: &message{}, FinishReason: &stop})
+	add(0, usageOf(k))
+	f.pieces = append(f.pieces, event(0, []byte("[DONE]\n")))
 	return f
 }
 
-// add appends an event; data ends with a newline.
-func (f *flow) add(gap time.Duration, data []byte) {
-	f.pieces = append(f.pieces, piece{gap, append(append([]byte("data: "), data...), '\n')})
+// event is one server-sent event; data ends with a newline.
+func event(gap time.Duration, data []byte) piece {
+	return piece{gap, append(append([]byte("data: "), data...), '\n')}
 }
 
-func chunk(k *call, v *verdict, choices []any, usage map[string]any) []byte {
-	return encode(map[string]any{
-		"id": chatID(v), "object": "chat.completion.chunk", "created": v.at.Unix(), "model": k.ask.Model,
-		"choices": choices, "usage": usage,
-	})
+// embeddings is a list of vectors, as OpenAI gives it.
+type embeddings struct {
+	Object string      `json:"object"`
+	Model  string      `json:"model"`
+	Data   []embedding `json:"data"`
+	Usage  usage       `json:"usage"`
 }
 
-// embeddingBody is a list with one short vector.
+type embedding struct {
+	Object    string    `json:"object"`
+	Index     int       `json:"index"`
+	Embedding []float64 `json:"embedding"`
+}
+
+// embeddingBody has one short vector, whatever was asked.
 func embeddingBody(k *call) []byte {
-	return encode(map[string]any{
-		"object": "list", "model": k.ask.Model,
-		"data":  []any{map[string]any{"object": "embedding", "index": 0, "embedding": []float64{0.25, -0.5, 0.75}}},
-		"usage": map[string]any{"prompt_tokens": k.ask.input, "total_tokens": k.ask.input},
+	return encode(embeddings{
+		Object: "list", Model: k.ask.Model, Usage: usage{Prompt: k.ask.input, Total: k.ask.input},
+		Data: []embedding{{Object: "embedding", Embedding: []float64{0.25, -0.5, 0.75}}},
 	})
 }
