@@ -27,6 +27,7 @@ type announced struct {
 	limit  float64       // as last announced; 0 = never
 	silent int           // answers in a row that did not name it
 	window time.Duration // as last believed
+	proven bool          // and the answers have shown it
 	first  uint64        // the order of the first call it has counted
 }
 
@@ -115,8 +116,9 @@ func (m *announced) hear(w *waiter, a answer) (news bool) {
 	if q == nil && m.apart {
 		m.mirror.Settle(a.received, w.cost.of(m.unit))
 	}
-	if window, _ := m.mirror.Window(); window != m.window {
-		m.window, news = window, true
+	window, _ := m.mirror.Window()
+	if proven := m.mirror.Proven(); window != m.window || proven != m.proven {
+		m.window, m.proven, news = window, proven, true
 	}
 	return news
 }
@@ -151,11 +153,8 @@ func (l *lane) explained(w *waiter, now time.Time) bool {
 	return false
 }
 
-// pairTolerance is how far the window of an announced limit, which may be measured, can be from a declared one that means the same.
-const pairTolerance = 0.05
-
-// pair puts declared and announced limits of the same unit and window together: the mirror counts for both, and the lower limit is its cap.
-// What the user declared only keeps its own count then, for the day on which the server says no more.
+// pair puts declared and announced limits that mean the same together: the mirror counts for both, and the lower limit is its cap. What the
+// user declared only keeps its own count then, for the day on which the server says no more.
 func (l *lane) pair() {
 	for _, m := range l.mirrors {
 		m.cap(math.Inf(1))
@@ -166,7 +165,7 @@ func (l *lane) pair() {
 			return // the user said how to count
 		}
 		for _, m := range l.mirrors {
-			if m.counts(d) {
+			if m.means(d) && (m.proven || l.only(m, d)) {
 				d.mirror = m
 				m.cap(d.ours.Limit)
 			}
@@ -174,18 +173,38 @@ func (l *lane) pair() {
 	})
 }
 
-// cap bounds what is used of the quota by a declared limit, and by the share of it that is ours.
-func (m *announced) cap(limit float64) {
-	m.mirror.SetCap(min(limit, m.limit*m.lane.cfg.share))
-}
+// pairTolerance is how far the window of an announced limit, which may be measured, can be from a declared one that means the same.
+const pairTolerance = 0.05
 
-// counts reports whether a quota is the limit that d declares.
-func (m *announced) counts(d *declared) bool {
+// means reports whether an announced quota may be the limit that d declares. While nothing has shown how long its window is, the longest
+// reset so far is a lower bound.
+func (m *announced) means(d *declared) bool {
 	if m.unit != d.unit {
 		return false
 	}
-	window, ok := m.mirror.Window()
-	return ok && math.Abs(float64(window-d.ours.Window)) <= pairTolerance*float64(d.ours.Window)
+	most := d.ours.Window + time.Duration(pairTolerance*float64(d.ours.Window))
+	least := d.ours.Window - time.Duration(pairTolerance*float64(d.ours.Window))
+	return m.window <= most+time.Second && (!m.proven || m.window >= least)
+}
+
+// only reports whether a quota whose window is not proven yet can be no other declared limit than d, nor d any other quota.
+func (l *lane) only(m *announced, d *declared) bool {
+	if m.limit == d.policy.Limit {
+		return true
+	}
+	for _, other := range l.mirrors {
+		if other != m && other.means(d) {
+			return false
+		}
+	}
+	only := true
+	l.eachDeclared(func(other *declared) { only = only && (other == d || !m.means(other)) })
+	return only
+}
+
+// cap bounds what is used of the quota by a declared limit, and by the share of it that is ours.
+func (m *announced) cap(limit float64) {
+	m.mirror.SetCap(min(limit, m.limit*m.lane.cfg.share))
 }
 
 // eachDeclared visits every declared budget.

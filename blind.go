@@ -12,8 +12,15 @@ func (n network) bank() bank.Network { return bank.Network{Guard: n.guard, Laten
 // blind reports whether the calls of w are limited by nothing that was announced, so that refusals must tell how the server counts.
 func (l *lane) blind(w *waiter) bool { return l.bank != nil && !w.mute }
 
-// watch starts or stops the bank of laws. It is for keys whose server announces no limit on requests. Where limits are declared it starts
-// with the first refusal, since they are believed until then.
+// A few refusals under declared limits are jitter, or what others drew; more of them, with few calls let in between, are a limit that nobody
+// declared.
+const (
+	trustRefusals = 4
+	trustRegained = 1.0 / 100 // of a refusal, by each call let in
+)
+
+// watch starts or stops the bank of laws. It is for keys whose server announces no limit on requests. Where limits are declared they are
+// believed until refusals have spoken against them.
 func (l *lane) watch(k outcomeKind) {
 	for _, m := range l.mirrors {
 		if m.unit == budget.Requests {
@@ -21,7 +28,11 @@ func (l *lane) watch(k outcomeKind) {
 			return
 		}
 	}
-	if l.bank == nil && k == refused {
+	if k != refused {
+		l.doubts = max(l.doubts-trustRegained, 0)
+		return
+	}
+	if l.doubts++; l.bank == nil && (l.doubts >= trustRefusals || len(l.ofKey)+len(l.byRoute) == 0) {
 		l.bank = bank.New()
 	}
 }

@@ -36,7 +36,8 @@ type lane struct {
 	shared    map[string]*declared // those with a name
 	mirrors   []*announced
 	resources resources
-	bank      *bank.Bank // nil while something is announced, or declared and never refused
+	bank      *bank.Bank // nil while something is announced, or declared and believed
+	doubts    float64    // refusals that speak against what is declared
 	asks      bool       // the policy function is to be asked again
 
 	net      network

@@ -54,6 +54,7 @@ func (l *lane) refusal(w *waiter, a answer) time.Duration {
 	if w.generation != l.hold.generation || !a.report.RetryAfter.Known && l.explained(w, now) {
 		return 0
 	}
+	l.eachDeclared((*declared).doubt)
 	until := now
 	if wait, named := statedWait(a.report); named {
 		until = now.Add(max(wait, l.cfg.backoff.Delay(1)) + spread(wait))

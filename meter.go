@@ -46,7 +46,8 @@ type declared struct {
 	ours   budget.Policy // our share of it
 	law    budget.Budget
 	bucket bool          // late timers are made up: only buckets lose by them
-	guard  time.Duration // the most margin that this budget bears, see guardCap
+	fill   time.Duration // the whole limit, or the burst, comes back in this time
+	guard  time.Duration // the most margin that this budget bears, see guardShare
 	mirror *announced    // counts the same limit from what the server says: this one only keeps count
 }
 
@@ -69,15 +70,15 @@ func newDeclared(l *lane, p budget.Policy) (*declared, error) {
 // measure derives what depends on the policy.
 func (d *declared) measure() {
 	p := d.ours
-	fill := p.Window // the time that the whole limit, or the burst, takes to come back
+	d.fill = p.Window
 	switch p.Algorithm {
 	case budget.TokenBucket:
-		fill = time.Duration(float64(p.Spacing()) * p.Burst)
+		d.fill = time.Duration(float64(p.Spacing()) * p.Burst)
 	case budget.LeakyBucket:
-		fill = p.Spacing()
+		d.fill = p.Spacing()
 	}
 	d.bucket = p.Algorithm == budget.TokenBucket || p.Algorithm == budget.LeakyBucket
-	d.guard = time.Duration(float64(fill) * guardShare)
+	d.guard = time.Duration(float64(d.fill) * guardShare)
 }
 
 func (d *declared) what() *meterName { return &d.meterName }
@@ -92,6 +93,9 @@ func (d *declared) ready(now time.Time, n, _ float64) (time.Time, bool, bool) {
 	}
 	return at, false, true
 }
+
+// doubt widens the margin after a refusal that nothing explains: the network may be more uneven than it seems.
+func (d *declared) doubt() { d.guard = min(2*d.guard, d.fill/2) }
 
 // take books a call that waited at the moment it was due, so that a late timer costs no tokens.
 func (d *declared) take(now, due time.Time, n float64) {

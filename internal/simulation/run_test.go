@@ -1,0 +1,160 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-18ca0a92/throttle"
+	"github.com/seed-18ca0a92/throttle/throttletest"
+)
+
+// scenario is a server, what the client knows of it, and the work.
+type scenario struct {
+	name      string
+	server    []throttletest.Option
+	client    []throttle.Option
+	calls     int
+	processes int           // 0 = one
+	from      time.Duration // of the phase of the start; see run
+	body      func(i int) string
+	want      want
+	deadline  time.Duration // the run is cut off there, and the throughput counts; 0 = the work is done to its end
+}
+
+// want is what the figures must be, worst over the seeds unless it is a mean.
+type want struct {
+	ratio    float64 // mean makespan over the bound; 0 = not asked for
+	per1000  float64 // mean refusals per 1000 admitted
+	jain     float64 // least
+	bans     bool    // any are allowed
+	workers  []int   // 0 = 16
+	jitters  []time.Duration
+	headroom float64
+}
+
+// setting is one way to play a scenario.
+type setting struct {
+	seed    uint64
+	workers int
+	jitter  time.Duration
+}
+
+// figures is what came of one run.
+type figures struct {
+	makespan, bound time.Duration
+	done            int
+	stats           throttletest.Stats
+	waits           []time.Duration // sorted
+}
+
+func (f figures) ratio() float64 { return float64(f.makespan) / float64(f.bound) }
+
+func (f figures) wait(q float64) time.Duration {
+	if len(f.waits) == 0 {
+		return 0
+	}
+	return f.waits[min(int(q*float64(len(f.waits))), len(f.waits)-1)]
+}
+
+// The network and the service of most runs: 8 ms and jitter each way, and 120 ms at the server with the long tail of real ones.
+const (
+	oneWay      = 8 * time.Millisecond
+	serviceMean = 120 * time.Millisecond
+	serviceTail = 0.4
+)
+
+// run plays a scenario once, in a bubble of its own.
+func run(t *testing.T, s scenario, with setting) (f figures) {
+	synctest.Test(t, func(t *testing.T) {
+		random := rand.New(rand.NewPCG(with.seed, 1))
+		time.Sleep(time.Duration(random.Int64N(int64(time.Hour)))) // so that windows are met in any phase
+		up := throttletest.NewUpstream(slices.Concat([]throttletest.Option{
+			throttletest.WithSeed(with.seed),
+			throttletest.WithLatency(throttletest.Latency{
+				Network: oneWay, Jitter: throttletest.Uniform(0, 2*with.jitter),
+				Service: throttletest.LogNormal(serviceMean, serviceTail), Refusal: 2 * time.Millisecond,
+			}),
+		}, s.server)...)
+		start := time.Now()
+		bound, ok := up.Bound(throttletest.Job{Calls: s.calls, Workers: with.workers * max(1, s.processes), Start: start})
+		if !ok {
+			t.Fatalf("%s: the work can never be done", s.name)
+		}
+		f = play(t, s, with, up)
+		f.bound = bound
+		f.stats = up.Stats()
+	})
+	return f
+}
+
+// play makes all the calls.
+func play(t *testing.T, s scenario, with setting, up *throttletest.Upstream) (f figures) {
+	ctx := context.Background()
+	if s.deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.deadline)
+		defer cancel()
+	}
+	var next atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	start := time.Now()
+	for p := range max(1, s.processes) {
+		tr, err := throttle.NewTransport(up, s.client...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tr.Close()
+		for range with.workers {
+			wg.Go(func() {
+				for i := int(next.Add(1)); i <= s.calls; i = int(next.Add(1)) {
+					waited, ok := call(ctx, &http.Client{Transport: tr}, fmt.Sprint("process-", p), s.bodyOf(i))
+					mu.Lock()
+					if ok {
+						f.done++
+					}
+					f.waits = append(f.waits, waited)
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	wg.Wait()
+	f.makespan = time.Since(start)
+	slices.Sort(f.waits)
+	return f
+}
+
+func (s scenario) bodyOf(i int) string {
+	if s.body == nil {
+		return ""
+	}
+	return s.body(i)
+}
+
+// call makes one call, and reports how long it waited and whether it was answered in the end.
+func call(ctx context.Context, c *http.Client, name, body string) (waited time.Duration, ok bool) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://upstream.example/v1/chat/completions", strings.NewReader(body))
+	if err != nil {
+		return 0, false
+	}
+	req.Header.Set(throttletest.ClientHeader, name)
+	resp, err := c.Do(req)
+	if err != nil {
+		return 0, false
+	}
+	io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	r, _ := throttle.ResultOf(resp)
+	return r.Waited + r.Held, resp.StatusCode == http.StatusOK
+}
