@@ -19,6 +19,8 @@ type Bank struct {
 	laws   []*belief
 	leak   *leak
 	leaks  []*belief
+	hints  []hint // the last words of the server
+	deaf   bool   // its words fit no law: they are not believed any more
 	obeyed *belief
 	ramp   ramp
 	trial  trial
@@ -58,7 +60,7 @@ func New() *Bank {
 // Sent records a call that leaves now, and returns its id.
 func (b *Bank) Sent(now time.Time) uint64 {
 	id := b.tape.add(b.clock.read(now))
-	b.trial.sent(id)
+	b.trial.sent(id, b.clock.read(now))
 	return id
 }
 
@@ -94,6 +96,9 @@ func (b *Bank) Refused(id uint64, now time.Time, wait time.Duration, told bool, 
 	}
 	b.reflex.note(t - at)
 	b.learn()
+	if told {
+		b.hear(id, at, t, wait)
+	}
 	if b.tape.index(id) < b.tape.judged {
 		b.restart()
 	}
@@ -143,9 +148,9 @@ func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
 	}
 	at = b.obeyed.at(&s)
 	if at > now {
-		b.trial.boundary = true
+		b.trial.boundary, b.trial.moment = true, at
 	}
-	return at, b.trial.boundary && b.obeyed.right < proofs
+	return at, b.trial.boundary && (b.obeyed.right < proofs || at == now && b.disputed(&s))
 }
 
 // Hold is the hold that the Bank itself imposes, after refusals that no law explains and that carry no hint.

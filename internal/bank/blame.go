@@ -9,6 +9,10 @@ func (b *Bank) praise(id uint64, now instant) {
 	if !crossed {
 		return
 	}
+	if !b.trial.prompt {
+		b.ramp.restart()
+		return
+	}
 	b.obeyed.right++
 	b.obeyed.wrong = 0
 	if b.obeyed.right > 8 {

@@ -33,6 +33,19 @@ func (b *Bank) reconsider(now instant) {
 	}
 }
 
+// disputed is whether a living law would still keep calls waiting that the law in force lets go. One call decides between the two.
+func (b *Bank) disputed(s *scene) bool {
+	if !b.obeyed.windowed() {
+		return false
+	}
+	for _, l := range b.laws {
+		if l != b.obeyed && l.windowed() && !l.discredited && l.alive() && l.at(s) > s.now {
+			return true
+		}
+	}
+	return false
+}
+
 func (b *Bank) best(now instant) (best *belief) {
 	s := b.scene(now, 0)
 	var promise float64
@@ -57,6 +70,13 @@ func (b *Bank) best(now instant) (best *belief) {
 func (b *Bank) relent(now instant) {
 	if debugForget != nil {
 		debugForget(b)
+	}
+	if len(b.hints) > 0 && !b.deaf {
+		b.deaf = true
+		b.restart()
+		if b.best(now) != nil {
+			return
+		}
 	}
 	b.reflex.strain++
 	b.restart()

@@ -23,6 +23,18 @@ func (f *flight) judge(e *evidence) {
 	f.admit(max(float64(e.upTo(e.before).sure)-float64(done)+1, 1))
 }
 
+// farForFlight is how many times the latency of a call a server may name that only waits for one to end.
+const farForFlight = 10
+
+// heed has little to compare: nobody knows when a call will be done. But it will not take many times as long as it does.
+func (f *flight) heed(e *evidence, h hint) {
+	if h.from-e.at > farForFlight*e.latency {
+		f.denied = true
+	}
+}
+
+func (f *flight) windowed() bool { return false }
+
 func (f *flight) promise(s *scene) float64 { return f.limit() / max(s.latency, s.guard).Seconds() }
 
 func (f *flight) at(s *scene) instant {

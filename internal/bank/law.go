@@ -10,11 +10,15 @@ import (
 type law interface {
 	// judge takes the outcome of one call as evidence.
 	judge(e *evidence)
+	// heed takes as evidence that the server said when it would let in the call that it has turned away.
+	heed(e *evidence, h hint)
 	alive() bool
 	// promise is the calls per second that the law lets through in the long run.
 	promise(s *scene) float64
 	// at is when the next call may leave, never if only an answer can open the way.
 	at(s *scene) instant
+	// windowed is whether the law counts calls since some moment, so that it opens at once for many.
+	windowed() bool
 	// asking is whether the law would not be surprised if the last call were turned away.
 	asking(s *scene) bool
 	// surprise takes note of a call that was turned away although the law allowed it.
@@ -27,12 +31,18 @@ type law interface {
 // evidence is a call whose outcome is known, and what is needed to count it.
 type evidence struct {
 	*tape
-	i     int
-	at    instant
-	guard time.Duration
-	reach time.Duration // the network round trip: an answer received this long after a send was on its way before the call arrived
+	i       int
+	at      instant
+	guard   time.Duration
+	latency time.Duration // of a call that is let in
+	reach   time.Duration // the network round trip: an answer received this long after a send was on its way before the call arrived
 	// how many calls had left before any that could overtake this one, and up to the last that could be overtaken by it
 	before, through int
+}
+
+// then is the scene in which the call left.
+func (e *evidence) then() *scene {
+	return &scene{tape: e.tape, now: e.at, guard: e.guard}
 }
 
 func (e *evidence) refused() bool { return e.sends[e.i].outcome == refused }
@@ -66,13 +76,14 @@ func (s *scene) recent() float64 {
 type verdict struct {
 	ok, ref float64
 	reserve float64 // what to stay below the limit, after refusals that the order of calls could explain away
+	denied  bool    // the server itself said otherwise
 }
 
 func unjudged() verdict { return verdict{ref: math.Inf(1)} }
 
 func (v *verdict) admit(value float64)  { v.ok = max(v.ok, value) }
 func (v *verdict) refuse(value float64) { v.ref = min(v.ref, value) }
-func (v *verdict) alive() bool          { return v.ok < v.ref }
+func (v *verdict) alive() bool          { return v.ok < v.ref && !v.denied }
 
 // limit is the highest whole value that no refusal forbids, less the reserve, but what was let in for certain at least.
 func (v *verdict) limit() float64 { return max(v.ref-1-v.reserve, v.ok, 1) }

@@ -117,6 +117,16 @@ func (l *leak) judge(e *evidence) {
 	l.admit(since + 2*e.guard.Seconds())
 }
 
+// heed drops rates at which one call would have leaked out before the server says that there is room for one.
+func (l *leak) heed(e *evidence, h hint) {
+	for k := l.lo; k <= l.hi; k++ {
+		if d := &l.drips[k]; e.at+seconds(1/d.rate)+2*e.guard < h.from {
+			d.denied = true
+		}
+	}
+	l.shrink()
+}
+
 // poured is the calls that one entry of the tape adds.
 type pouredCalls struct{ sure, maybe float64 }
 
@@ -178,6 +188,8 @@ func (l *leak) surprise() {}
 
 // asking is always: a rate is known from where it ends.
 func (l *leak) asking(*scene) bool { return true }
+
+func (l *leak) windowed() bool { return false }
 
 func (l *leak) promise(s *scene) float64 {
 	rate, _ := l.rate(s)

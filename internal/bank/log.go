@@ -20,6 +20,8 @@ func (l *slidingLog) judge(e *evidence) {
 	l.weigh(e, from-e.guard, from+e.guard)
 }
 
+func (l *slidingLog) heed(e *evidence, h hint) { l.compare(e, h, l.at(e.then())) }
+
 func (l *slidingLog) promise(*scene) float64 { return l.rate(l.span) }
 
 // at is when the oldest of the last limit calls has left the log.

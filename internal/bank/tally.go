@@ -39,6 +39,15 @@ func (c *tally) count(t *tape, from, to int) float64 {
 	return float64(n)
 }
 
+// compare holds the moment that a law names against the server's own words.
+func (c *tally) compare(e *evidence, h hint, opens instant) {
+	if opens < h.from-2*e.guard || opens > h.to+2*e.guard {
+		c.denied = true
+	}
+}
+
+func (c *tally) windowed() bool { return true }
+
 // nearLimit is the part of a limit from which a refusal surprises nobody: it was learned from what came before.
 const nearLimit = 0.9
 

@@ -48,12 +48,20 @@ func (b *Bank) judge(laws []*belief, i int) (refused bool) {
 	if s.outcome == lost || s.outcome == excused {
 		return false
 	}
-	e := evidence{tape: &b.tape, i: i, at: s.at, guard: b.guard(), reach: b.reflex.least}
+	e := evidence{tape: &b.tape, i: i, at: s.at, guard: b.guard(), latency: b.net.Latency, reach: b.reflex.least}
 	e.before, e.through = b.tape.seek(i, s.at-e.guard), b.tape.seek(i, s.at+e.guard)
 	for _, l := range laws {
 		l.judge(&e)
 	}
-	return e.refused()
+	if !e.refused() {
+		return false
+	}
+	if h, ok := b.word(b.tape.id(i)); ok {
+		for _, l := range laws {
+			l.heed(&e, h)
+		}
+	}
+	return true
 }
 
 // focus lets the laws that watch a range look closer at what is left of it.

@@ -1,6 +1,9 @@
 package bank
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // ramp is the slow start of the calls in flight: half a call more for every call let in, as there is nothing to go by yet.
 type ramp struct{ width float64 }
@@ -14,18 +17,23 @@ func (r *ramp) lift()    { r.width = math.Inf(1) }
 
 // trial is a law's crossing of its own boundary: the first call to leave after the law made calls wait.
 type trial struct {
-	boundary bool // the next call is the first one across
-	lone     bool // it goes alone
-	flying   bool // it has left and was not answered
-	alone    bool // and it left alone
+	boundary bool    // the next call is the first one across
+	lone     bool    // it goes alone
+	flying   bool    // it has left and was not answered
+	alone    bool    // and it left alone
+	moment   instant // when the law said that it could leave
+	prompt   bool    // it left then, not when something else let it
 	id       uint64
 }
 
-func (t *trial) sent(id uint64) {
+func (t *trial) sent(id uint64, now instant) {
 	if t.boundary || t.lone {
-		*t = trial{flying: true, alone: t.lone, id: id}
+		*t = trial{flying: true, alone: t.lone, id: id, prompt: t.moment == never || now-t.moment < prompt}
 	}
 }
+
+// prompt is how soon after the moment that a law named a call must leave to prove it.
+const prompt = time.Second
 
 // answered says whether the call was the one across.
 func (t *trial) answered(id uint64) bool {

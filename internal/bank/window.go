@@ -6,13 +6,22 @@ import "time"
 type clockWindow struct {
 	tally
 	span  time.Duration
-	phase time.Duration // an edge of the windows
+	phase time.Duration // an edge of the windows, or the latest moment at which it may be
+	slack time.Duration // how much earlier it may be
+	named bool          // the server named the edge
 }
 
 var _ law = (*clockWindow)(nil)
 
 func newClockWindow(span, phase time.Duration) *clockWindow {
 	return &clockWindow{tally: tally{verdict: unjudged()}, span: span, phase: phase % span}
+}
+
+// newNamedWindow is a window with an edge where the server said that it would let calls in again.
+func newNamedWindow(span time.Duration, h hint) *clockWindow {
+	w := newClockWindow(span, h.to)
+	w.slack, w.named = h.to-h.from, true
+	return w
 }
 
 // opening is the edge at or before x.
@@ -29,7 +38,18 @@ func (w *clockWindow) opening(x instant) instant {
 func lag(guard time.Duration) time.Duration { return 2 * guard }
 
 func (w *clockWindow) judge(e *evidence) {
-	w.weigh(e, w.opening(e.at-e.guard)-lag(e.guard), w.opening(e.at+lag(e.guard))+e.guard)
+	w.weigh(e, w.opening(e.at-e.guard)-w.slack-lag(e.guard), w.opening(e.at+w.slack+lag(e.guard))+e.guard)
+}
+
+// heed compares the next edge with the server's own words, and learns from them where it is if it was named by them.
+func (w *clockWindow) heed(e *evidence, h hint) {
+	edge := w.opening(h.to + w.span/2) // the one nearest to the latest moment named
+	w.compare(e, hint{from: h.from, to: h.to + w.slack}, edge)
+	if w.named && !w.denied {
+		latest := min(edge, h.to)
+		w.slack = max(latest-max(edge-w.slack, h.from), 0)
+		w.phase = latest
+	}
 }
 
 func (w *clockWindow) promise(*scene) float64 { return w.rate(w.span) }

@@ -1,0 +1,55 @@
+package bank
+
+import "time"
+
+// hint is when the server will let a call in that it has turned away, by its own words: not before from, and surely at to.
+type hint struct {
+	id       uint64
+	from, to instant
+}
+
+// told reads a wait that came with an answer. Whole seconds were rounded, up most likely.
+func told(id uint64, sent, now instant, wait time.Duration) hint {
+	h := hint{id: id, from: sent + wait, to: now + wait}
+	if wait%time.Second == 0 {
+		h.from -= time.Second
+	}
+	return h
+}
+
+// hintsKept is how many of the server's words are remembered: enough for the refusals of one event.
+const hintsKept = 64
+
+// hear takes note of a wait that the server named. The first one names the edges of further windows too.
+func (b *Bank) hear(id uint64, sent, now instant, wait time.Duration) {
+	h := told(id, sent, now, wait)
+	if len(b.hints) == 0 {
+		b.name(h, wait)
+	}
+	if len(b.hints) == hintsKept {
+		b.hints = append(b.hints[:0], b.hints[hintsKept/2:]...)
+	}
+	b.hints = append(b.hints, h)
+}
+
+// name adds a window of every usual length in which the wait fits, with an edge where the wait ends.
+func (b *Bank) name(h hint, wait time.Duration) {
+	for _, span := range clockSpans() {
+		if span > time.Second && wait <= span {
+			b.laws = append(b.laws, &belief{law: newNamedWindow(span, h)})
+		}
+	}
+}
+
+// word is what the server said about a call that it turned away.
+func (b *Bank) word(id uint64) (h hint, ok bool) {
+	if b.deaf {
+		return h, false
+	}
+	for i := len(b.hints) - 1; i >= 0; i-- {
+		if b.hints[i].id == id {
+			return b.hints[i], true
+		}
+	}
+	return h, false
+}
