@@ -226,6 +226,11 @@ func (l *lane) count() {
 		for _, m := range c.meters {
 			matter = matter || m.what().unit != budget.Requests
 		}
+		for _, s := range c.shared {
+			for _, p := range s.policies {
+				matter = matter || p.Resolve().Unit != budget.Requests
+			}
+		}
 	}
 	l.units.Store(matter)
 }

@@ -32,7 +32,7 @@ func (l *lane) watch(k outcomeKind) {
 		l.doubts = max(l.doubts-trustRegained, 0)
 		return
 	}
-	if l.doubts++; l.bank == nil && (l.doubts >= trustRefusals || len(l.ofKey)+len(l.byRoute) == 0) {
+	if l.doubts++; l.bank == nil && (l.doubts >= trustRefusals || !l.declares()) {
 		l.bank = bank.New()
 	}
 }
@@ -81,4 +81,9 @@ func (l *lane) adaptive() (BudgetState, bool) {
 		b.Limit, b.Window = s.Rate, time.Second
 	}
 	return b, true
+}
+
+// declares reports whether the user has declared any limit for the key.
+func (l *lane) declares() bool {
+	return len(l.ofKey) > 0 || len(l.byRoute) > 0 || l.account != nil || len(l.accounts) > 0
 }

@@ -10,6 +10,7 @@ type classID struct {
 type class struct {
 	id     classID
 	meters []meter
+	shared []*shared // budgets that live in a store
 	queue  queue
 }
 
@@ -37,12 +38,23 @@ func (l *lane) newClass(id classID) (*class, error) {
 
 // assemble gathers the budgets of a class: those of the key, those of its routes, and what the server announced.
 func (l *lane) assemble(c *class) error {
-	c.meters = c.meters[:0]
+	c.meters, c.shared = c.meters[:0], c.shared[:0]
 	for _, d := range l.ofKey {
 		c.add(d)
 	}
+	if l.account != nil {
+		c.shared = append(c.shared, l.account)
+	}
 	for i := range l.cfg.routes {
 		if !c.id.routes.has(i) {
+			continue
+		}
+		if l.cfg.store != nil {
+			account, err := l.accountOfRoute(i)
+			if err != nil {
+				return err
+			}
+			c.shared = append(c.shared, account)
 			continue
 		}
 		own, err := l.ofRoute(i)

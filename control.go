@@ -26,6 +26,7 @@ func (l *lane) holdFor(d time.Duration) {
 	l.mu.Lock()
 	extended := l.hold.extend(now, now.Add(d))
 	if extended {
+		l.eachAccount(func(s *shared) { s.account.Hold(now.Add(d)) })
 		l.gate.close()
 		l.sweep(now)
 		l.pump(now)
@@ -50,10 +51,10 @@ func (l *lane) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.gone = true
+	l.eachAccount(func(s *shared) { s.account.Close() })
 	for _, c := range l.order {
-		c.queue.each(func(w *waiter) bool {
+		c.queue.each(func(w *waiter) {
 			l.fail(w, &LimitError{Key: l.key, Err: ErrClosed, Header: l.header, Attempts: w.attempts})
-			return true
 		})
 	}
 	l.disarm()
@@ -74,6 +75,7 @@ func (l *lane) retire(now time.Time) bool {
 		}
 	}
 	l.gone = true
+	l.eachAccount(func(s *shared) { s.account.Close() })
 	l.disarm()
 	return true
 }

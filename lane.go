@@ -36,9 +36,11 @@ type lane struct {
 	shared    map[string]*declared // those with a name
 	mirrors   []*announced
 	resources resources
-	bank      *bank.Bank // nil while something is announced, or declared and believed
-	doubts    float64    // refusals that speak against what is declared
-	asks      bool       // the policy function is to be asked again
+	bank      *bank.Bank      // nil while something is announced, or declared and believed
+	doubts    float64         // refusals that speak against what is declared
+	account   *shared         // the key's budgets in a store; nil without one
+	accounts  map[int]*shared // likewise those of its routes
+	asks      bool            // the policy function is to be asked again
 
 	net      network
 	hold     hold
@@ -61,7 +63,15 @@ var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 func newLane(key string, cfg *config, all *total, policies []budget.Policy, now time.Time) (*lane, error) {
 	l := &lane{key: key, cfg: cfg, all: all, lastUse: now, classes: map[classID]*class{}, byRoute: map[int][]*declared{}, shared: map[string]*declared{}}
 	var err error
-	if l.ofKey, err = l.declareAll(policies); err != nil {
+	if cfg.store != nil {
+		l.accounts = map[int]*shared{}
+		if len(policies) > 0 {
+			l.account, err = l.share(key, policies)
+		}
+	} else {
+		l.ofKey, err = l.declareAll(policies)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if _, err = l.newClass(classID{}); err != nil {
@@ -106,16 +116,13 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 	w.start, w.heldAt = now, l.hold.clock(now)
 	if w.bypass {
 		l.all.force()
-		l.spend(w, ruling{}, now)
+		l.spend(w, ruling{at: now}, now)
 		return true, nil
 	}
 	if l.waiting == 0 {
 		if r := l.rule(w, now); r.ever && !r.at.After(now) && l.admit(w, r, now) {
 			return true, nil
 		}
-	}
-	if err := l.full(w); err != nil {
-		return false, err
 	}
 	w.ready = make(chan struct{}, 1)
 	l.push(w)
@@ -125,7 +132,11 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 		return w.err == nil, w.err
 	}
 	r := l.rule(w, now)
-	if err := l.refuse(w, r, now); err != nil {
+	err = l.full(w)
+	if err == nil {
+		err = l.refuse(w, r, now)
+	}
+	if err != nil {
 		l.drop(w)
 		l.pump(now)
 		return false, err
@@ -203,25 +214,25 @@ func (l *lane) abandon(w *waiter, reason error) error {
 	return reason
 }
 
-// admit takes everything that w needs, all or nothing, and reports whether it could.
+// admit takes everything that a newcomer needs, all or nothing, and reports whether it could.
 func (l *lane) admit(w *waiter, r ruling, now time.Time) bool {
 	if !l.all.take(l) {
 		return false
 	}
+	r.at = now
 	l.spend(w, r, now)
 	return true
 }
 
-// spend books w as sent.
+// spend books w as sent. It was due at r.at.
 func (l *lane) spend(w *waiter, r ruling, now time.Time) {
-	due := now
-	if w.start.Before(now) {
-		due = r.at
-	}
 	for _, m := range w.class.meters {
 		if n := w.cost.of(m.what().unit); n != 0 {
-			m.take(now, due, n)
+			m.take(now, r.at, n)
 		}
+	}
+	for _, a := range w.class.shared {
+		a.account.Take(now, w.cost.whole())
 	}
 	l.sends++
 	w.order, w.left = l.sends, now
@@ -245,6 +256,9 @@ func (l *lane) undo(w *waiter, now time.Time) {
 		if n := w.cost.of(m.what().unit); n != 0 && m.counted(w) {
 			m.give(w.left, now, n)
 		}
+	}
+	for _, a := range w.class.shared {
+		a.account.Give(now, w.cost.whole())
 	}
 	l.land(w)
 	l.disappear(w, now)

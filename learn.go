@@ -64,6 +64,9 @@ func (l *lane) refusal(w *waiter, a answer) time.Duration {
 	if !l.hold.extend(now, until) {
 		return 0
 	}
+	for _, s := range w.class.shared {
+		s.account.Hold(until)
+	}
 	l.gate.close()
 	l.sweep(now)
 	return until.Sub(now)
@@ -154,6 +157,9 @@ func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 		if n, ok := actual[unit]; ok && m.counted(&x.w) {
 			m.give(x.w.left, now, x.w.cost.of(unit)-n)
 		}
+	}
+	for _, a := range x.w.class.shared {
+		a.account.Give(now, x.w.cost.less(actual))
 	}
 	l.pump(now)
 	return true

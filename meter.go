@@ -97,9 +97,9 @@ func (d *declared) ready(now time.Time, n, _ float64) (time.Time, bool, bool) {
 // doubt widens the margin after a refusal that nothing explains: the network may be more uneven than it seems.
 func (d *declared) doubt() { d.guard = min(2*d.guard, d.fill/2) }
 
-// take books a call that waited at the moment it was due, so that a late timer costs no tokens.
+// take books a call at the moment it was due, so that a late timer costs no tokens.
 func (d *declared) take(now, due time.Time, n float64) {
-	if d.bucket && !due.IsZero() && due.Before(now) {
+	if d.bucket {
 		now = latest(due, now.Add(-lateSlack))
 	}
 	d.law.Take(now, n)

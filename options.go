@@ -46,6 +46,7 @@ type config struct {
 	verdict            func(*http.Response, func() []byte) Verdict
 	report             func(*headers.Report, *http.Response, func() []byte)
 	skip               func(*http.Request) bool
+	store              budget.Store
 
 	observers observers
 	logger    *slog.Logger

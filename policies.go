@@ -82,6 +82,9 @@ func (l *lane) answerPolicies(policies []budget.Policy) error {
 
 // change puts new policies in the place of the old: each takes over from the old one that it replaces.
 func (l *lane) change(policies []budget.Policy, now time.Time) error {
+	if l.cfg.store != nil {
+		return l.rejoin(policies)
+	}
 	old := l.ofKey
 	for _, d := range old {
 		delete(l.shared, d.policy.Name)

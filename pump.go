@@ -14,6 +14,7 @@ type claim struct {
 
 // pump admits everybody who may go now, and sets the timer for whoever is next. l.mu must be held.
 func (l *lane) pump(now time.Time) {
+	due := l.due(now)
 	for l.waiting > 0 {
 		w, r, next := l.pick(now)
 		if w == nil {
@@ -28,11 +29,21 @@ func (l *lane) pump(now time.Time) {
 			l.disarm() // parked: a slot that comes back pumps again
 			return
 		}
+		l.overtake(w)
 		l.drop(w)
+		r.at = latest(r.at, due)
 		l.spend(w, r, now)
 		w.ready <- struct{}{}
 	}
 	l.disarm()
+}
+
+// due is since when it has been possible that somebody may go: the timer may be late.
+func (l *lane) due(now time.Time) time.Time {
+	if !l.alarm.IsZero() && l.alarm.Before(now) {
+		return l.alarm
+	}
+	return now
 }
 
 // fail ends the waiting of w with an error.
@@ -107,10 +118,10 @@ func (l *lane) pickFrom(c *class, now time.Time) (*waiter, ruling) {
 func (l *lane) pickPast(c *class, head *waiter, now time.Time) (*waiter, ruling) {
 	w := head.next
 	for i := 0; i < lookPast && w != nil; i, w = i+1, w.next {
-		if !w.smaller(head, l.claims[len(l.claims)-1].by.unit) {
+		if !l.mayTake(w) {
 			continue
 		}
-		if r := l.rule(w, now); r.ever && !r.at.After(now) && l.mayTake(w) {
+		if r := l.rule(w, now); r.ever && !r.at.After(now) {
 			return w, r
 		}
 	}
@@ -121,20 +132,28 @@ func (l *lane) pickPast(c *class, head *waiter, now time.Time) (*waiter, ruling)
 // waiter take no more than it wants itself, so it leaves after at most twice its time.
 func (l *lane) mayTake(w *waiter) bool {
 	for _, c := range l.claims {
-		if n := w.cost.of(c.by.unit); n > 0 && w.class.uses(c.by) && !(w.smaller(c.head, c.by.unit) && c.head.passed+n <= c.head.cost.of(c.by.unit)) {
+		part := w.partOf(c)
+		if part > 0 && !(part < 1 && c.head.passed+part <= 1) {
 			return false
-		}
-	}
-	for _, c := range l.claims {
-		if w.class.uses(c.by) {
-			c.head.passed += w.cost.of(c.by.unit)
 		}
 	}
 	return true
 }
 
-func (w *waiter) smaller(other *waiter, unit string) bool {
-	return w.cost.of(unit) < other.cost.of(unit)
+// overtake notes with everybody ahead that w passes them.
+func (l *lane) overtake(w *waiter) {
+	for _, c := range l.claims {
+		c.head.passed += w.partOf(c)
+	}
+}
+
+// partOf is what w takes from a budget, as a part of what somebody wants who waits for that.
+func (w *waiter) partOf(c claim) float64 {
+	n := w.cost.of(c.by.unit)
+	if n == 0 || w == c.head || !w.class.uses(c.by) {
+		return 0
+	}
+	return n / c.head.cost.of(c.by.unit)
 }
 
 // kick looks again who may go.
@@ -146,7 +165,7 @@ func (l *lane) kick() {
 
 // arm sets the timer. The one timer of the lane serves whoever is next.
 func (l *lane) arm(now, at time.Time) {
-	if at.Equal(l.alarm) {
+	if at.Equal(l.alarm) && at.After(now) {
 		return
 	}
 	if !at.Before(never) {
@@ -170,7 +189,6 @@ func (l *lane) disarm() {
 
 func (l *lane) tick() {
 	l.mu.Lock()
-	l.alarm = time.Time{}
 	l.pump(time.Now())
 	l.mu.Unlock()
 }

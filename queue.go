@@ -1,6 +1,8 @@
 package throttle
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/budget"
@@ -23,7 +25,7 @@ type waiter struct {
 
 	start  time.Time     // when it began to wait
 	heldAt time.Duration // the lane's hold clock at start
-	passed float64       // units that smaller calls took ahead of it while it waited for them
+	passed float64       // what smaller calls took ahead of it, as a part of what it wants itself
 
 	ready      chan struct{} // cap 1: a token says that flight or err is set
 	left       time.Time     // when it was admitted
@@ -69,6 +71,7 @@ func (c cost) of(unit string) float64 {
 type list struct {
 	head, tail *waiter
 	len        int
+	wants      wants
 }
 
 func (l *list) push(w *waiter) {
@@ -80,6 +83,7 @@ func (l *list) push(w *waiter) {
 	}
 	l.tail = w
 	l.len++
+	l.wants.add(w.cost, 1)
 }
 
 func (l *list) remove(w *waiter) {
@@ -95,30 +99,40 @@ func (l *list) remove(w *waiter) {
 	}
 	w.list, w.prev, w.next = nil, nil, nil
 	l.len--
+	if l.len == 0 {
+		l.wants = wants{} // exactly zero again, so that rounding does not pile up
+		return
+	}
+	l.wants.add(w.cost, -1)
+}
+
+// wants is what the waiters of a list want together.
+type wants struct {
+	requests float64
+	others   map[string]float64 // in other units; nil for most lists
+}
+
+func (s *wants) add(c cost, sign float64) {
+	s.requests += sign * c.requests
+	for unit, n := range c.others {
+		if s.others == nil {
+			s.others = map[string]float64{}
+		}
+		s.others[unit] += sign * n
+	}
+}
+
+func (s *wants) of(unit string) float64 {
+	if unit == budget.Requests {
+		return s.requests
+	}
+	return s.others[unit]
 }
 
 // level holds the waiters of one priority: those sent before, then the others.
 type level struct {
 	priority     int
 	again, fresh list
-
-	requests float64            // what all of them want
-	others   map[string]float64 // the same in other units
-}
-
-// count adds what w wants, or takes it off with sign -1. An empty level is exactly zero again, so that rounding does not pile up.
-func (v *level) count(w *waiter, sign float64) {
-	if v.again.len+v.fresh.len == 0 {
-		v.requests, v.others = 0, nil
-		return
-	}
-	v.requests += sign * w.cost.requests
-	for unit, n := range w.cost.others {
-		if v.others == nil {
-			v.others = map[string]float64{}
-		}
-		v.others[unit] += sign * n
-	}
 }
 
 func (v *level) head() *waiter {
@@ -130,26 +144,31 @@ func (v *level) head() *waiter {
 
 // queue holds the waiters of one class, by priority and then by arrival.
 type queue struct {
-	levels []*level // highest priority first; few, and kept when empty
+	levels []*level // those that have waiters, highest priority first
+	spare  *level   // an empty one
 	len    int
 }
 
 func (q *queue) push(w *waiter) {
-	v := q.level(w.priority)
+	w.level = q.level(w.priority)
 	if w.again {
-		v.again.push(w)
+		w.level.again.push(w)
 	} else {
-		v.fresh.push(w)
+		w.level.fresh.push(w)
 	}
-	w.level = v
-	v.count(w, 1)
 	q.len++
 }
 
 func (q *queue) remove(w *waiter) {
+	v := w.level
 	w.list.remove(w)
-	w.level.count(w, -1)
+	w.level = nil
 	q.len--
+	if v.head() == nil {
+		i, _ := q.find(v.priority)
+		q.levels = slices.Delete(q.levels, i, i+1)
+		q.spare = v
+	}
 }
 
 // before reports whether w leaves before other, when both may.
@@ -167,54 +186,60 @@ func (q *queue) head() *waiter {
 	if q.len == 0 {
 		return nil
 	}
-	for _, v := range q.levels {
-		if w := v.head(); w != nil {
-			return w
-		}
-	}
-	return nil
+	return q.levels[0].head()
+}
+
+// find is where the level of a priority stands, or would stand.
+func (q *queue) find(priority int) (at int, found bool) {
+	return slices.BinarySearchFunc(q.levels, priority, func(v *level, p int) int { return cmp.Compare(p, v.priority) })
 }
 
 // level finds or makes the level of a priority.
 func (q *queue) level(priority int) *level {
-	i := 0
-	for i < len(q.levels) && q.levels[i].priority > priority {
-		i++
-	}
-	if i < len(q.levels) && q.levels[i].priority == priority {
+	i, found := q.find(priority)
+	if found {
 		return q.levels[i]
 	}
-	q.levels = append(q.levels, nil)
-	copy(q.levels[i+1:], q.levels[i:])
-	q.levels[i] = &level{priority: priority}
-	return q.levels[i]
+	v := q.spare
+	if q.spare = nil; v == nil {
+		v = new(level)
+	}
+	v.priority = priority
+	q.levels = slices.Insert(q.levels, i, v)
+	return v
 }
 
-// each visits every waiter in order, until f says no.
-func (q *queue) each(f func(*waiter) bool) {
-	for _, v := range q.levels {
+// each visits every waiter in order.
+func (q *queue) each(f func(*waiter)) {
+	for _, v := range slices.Clone(q.levels) { // f may remove the last of a level
 		for _, l := range [...]*list{&v.again, &v.fresh} {
 			for w := l.head; w != nil; {
 				next := w.next // f may remove w
-				if !f(w) {
-					return
-				}
+				f(w)
 				w = next
 			}
 		}
 	}
 }
 
-// ahead is how many units the waiters want that leave before a newcomer of this priority.
-func (q *queue) ahead(priority int, unit string) (units float64) {
+// total is how many units all waiters want.
+func (q *queue) total(unit string) (units float64) {
 	for _, v := range q.levels {
-		if v.priority < priority {
-			break
-		}
-		if unit == budget.Requests {
-			units += v.requests
-		} else {
-			units += v.others[unit]
+		units += v.again.wants.of(unit) + v.fresh.wants.of(unit)
+	}
+	return units
+}
+
+// ahead is how many units the waiters want that leave before w, which does not stand in the queue yet or stands at the end of its list.
+func (q *queue) ahead(w *waiter, unit string) (units float64) {
+	for _, v := range q.levels {
+		switch {
+		case v.priority < w.priority:
+			return units
+		case v.priority > w.priority, !w.again:
+			units += v.again.wants.of(unit) + v.fresh.wants.of(unit)
+		default:
+			units += v.again.wants.of(unit)
 		}
 	}
 	return units

@@ -4,35 +4,63 @@ import (
 	"context"
 	"math"
 	"time"
+
+	"github.com/seed-18ca0a92/throttle/budget"
 )
 
-// full refuses a call when as many wait as may.
+// full refuses a newcomer when as many others wait as may. A call that was sent before is not refused for that: it has had its place.
 func (l *lane) full(w *waiter) error {
-	if l.cfg.maxQueue == 0 || l.waiting < l.cfg.maxQueue {
+	if l.cfg.maxQueue == 0 || l.waiting <= l.cfg.maxQueue || w.again {
 		return nil
 	}
 	return &LimitError{Key: l.key, Cause: CauseQueue, Err: ErrQueueFull, Header: l.header, Attempts: w.attempts}
 }
 
-// refuse is why w need not even wait: what it would wait for cannot come in time. r is what it waits for with nobody ahead.
+// refuse is why a call that comes need not wait: what it would wait for cannot come in time. r is what it waits for with nobody ahead.
 func (l *lane) refuse(w *waiter, r ruling, now time.Time) error {
-	if !r.ever {
-		return l.limitError(w, r, now, ErrCostTooLarge)
+	if err := l.hopeless(w, r, now); err != nil {
+		return err
 	}
 	if w.maxWait == NoWait {
 		return l.limitError(w, r, now, ErrMaxWait)
 	}
-	if !r.at.Before(never) {
-		return nil // an answer or a slot decides, and nobody knows when
+	if !r.at.Before(never) || w.maxWait == 0 && w.deadline.IsZero() {
+		return nil
 	}
-	if r.cause != CauseFirstContact && r.at.Sub(now) > l.cfg.maxHold {
+	if at := l.behind(w, now); at.After(r.at) {
+		r.at = at
+		return l.tooLate(w, r, now)
+	}
+	return nil
+}
+
+// ourMargin is the most that a wait is lengthened by here, for the network's jitter and to spread the processes: a wait of exactly the
+// max hold is not above it for that.
+const ourMargin = guardMax + spreadMost
+
+// hopeless is why w cannot leave in time, if r is the least that it has to wait for.
+func (l *lane) hopeless(w *waiter, r ruling, now time.Time) error {
+	switch {
+	case !r.ever:
+		return l.limitError(w, r, now, ErrCostTooLarge)
+	case !r.at.Before(never):
+		return nil // an answer or a slot decides, and nobody knows when
+	case r.cause != CauseFirstContact && r.at.Sub(now) > l.cfg.maxHold+ourMargin:
 		return l.limitError(w, r, now, ErrMaxHold)
 	}
-	r.at = latest(r.at, l.behind(w, now))
-	if w.maxWait > 0 && r.at.Sub(now) > w.maxWait {
-		return l.limitError(w, r, now, ErrMaxWait)
+	return l.tooLate(w, r, now)
+}
+
+// tooLate is which bound of its own w would miss if it left at r.at.
+func (l *lane) tooLate(w *waiter, r ruling, now time.Time) error {
+	since := now
+	if w.queued() {
+		since = w.start
 	}
-	if !w.deadline.IsZero() && r.at.After(w.deadline) {
+	switch {
+	case w.maxWait > 0 && r.at.Sub(since) > w.maxWait:
+		return l.limitError(w, r, now, ErrMaxWait)
+	case !w.deadline.IsZero() && r.at.After(w.deadline):
 		return l.limitError(w, r, now, context.DeadlineExceeded)
 	}
 	return nil
@@ -42,52 +70,54 @@ func (l *lane) refuse(w *waiter, r ruling, now time.Time) error {
 func (l *lane) behind(w *waiter, now time.Time) (at time.Time) {
 	for _, m := range w.class.meters {
 		d, ok := m.(*declared)
-		if !ok || d.mirror != nil {
+		n := w.cost.of(m.what().unit)
+		if !ok || d.mirror != nil || n == 0 {
 			continue
 		}
-		ahead := 0.0
 		for _, c := range l.order {
 			if c.uses(&d.meterName) {
-				ahead += c.queue.ahead(w.priority, d.unit)
+				n += c.queue.ahead(w, d.unit)
 			}
 		}
 		if w.queued() {
-			ahead -= w.cost.of(d.unit)
+			n -= w.cost.of(d.unit)
 		}
-		if n := w.cost.of(d.unit); n > 0 && ahead > 0 {
-			at = latest(at, now.Add(d.clears(now, ahead+n)))
-		}
+		at = latest(at, d.clears(now, n))
 	}
 	return at
 }
 
-// clears is how long it takes at least until n units can have left.
-func (d *declared) clears(now time.Time, n float64) time.Duration {
-	s := d.law.State(now)
-	lacking := n - s.Available
-	if lacking <= 0 {
-		return 0
+// clears is the earliest moment at which the last of n units can leave.
+func (d *declared) clears(now time.Time, n float64) time.Time {
+	if d.bucket {
+		s := d.law.State(now)
+		return now.Add(time.Duration((n - s.Available) / s.Limit * float64(s.Window)))
 	}
-	if !d.bucket { // each window brings its whole limit at once, the first one nobody knows when
-		return time.Duration((math.Ceil(lacking/s.Limit) - 1) * float64(s.Window))
+	// What exceeds the limit follows a whole window later at the earliest in a log, and in windows at the next edge.
+	windows := math.Ceil(n/d.ours.Limit) - 1
+	at, _ := d.law.At(now, n-windows*d.ours.Limit)
+	if windows > 0 && d.ours.Algorithm != budget.SlidingLog {
+		windows--
 	}
-	return time.Duration(lacking / s.Limit * float64(s.Window))
+	return latest(at, now).Add(time.Duration(windows * float64(d.ours.Window)))
 }
 
-// sweep fails every waiter whose wait cannot come in time any more. It is called when a hold begins.
+// sweep fails every waiter that cannot leave in time any more, even with nobody ahead. It is called when a hold begins.
 func (l *lane) sweep(now time.Time) {
 	for _, c := range l.order {
-		c.queue.each(func(w *waiter) bool {
-			if err := l.refuse(w, l.rule(w, now), now); err != nil {
+		c.queue.each(func(w *waiter) {
+			if err := l.hopeless(w, l.rule(w, now), now); err != nil {
 				l.fail(w, err)
 			}
-			return true
 		})
 	}
 }
 
 // limitError is the error that says what w would have waited for.
 func (l *lane) limitError(w *waiter, r ruling, now time.Time, reason error) *LimitError {
+	if !r.at.After(now) && r.ever {
+		r.cause, r.by = CauseQueue, nil // nothing but the others
+	}
 	e := &LimitError{Key: l.key, Cause: r.cause, Err: reason, Header: l.header, Attempts: w.attempts}
 	if r.by != nil {
 		e.Budget = r.by.String()

@@ -1,9 +1,6 @@
 package throttle
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // ruling is what the lane says of one call at one moment.
 type ruling struct {
@@ -38,6 +35,11 @@ func (l *lane) rule(w *waiter, now time.Time) ruling {
 		r.alone = r.alone || alone
 		r.delay(at, CauseBudget, name)
 	}
+	for _, s := range w.class.shared {
+		if s.ask(&r, now, w.cost, l.wantedCost(w)); !r.ever {
+			return r
+		}
+	}
 	if l.hold.active(now) {
 		r.delay(l.hold.until, CauseHold, nil)
 	}
@@ -59,7 +61,7 @@ func (l *lane) wanted(w *waiter, unit string) float64 {
 	var units float64
 	if l.waiting > 0 {
 		for _, c := range l.order {
-			units += c.queue.ahead(math.MinInt, unit)
+			units += c.queue.total(unit)
 		}
 	}
 	if !w.queued() {

@@ -89,6 +89,7 @@ func (l *lane) snapshot(now time.Time) KeyState {
 			}
 		}
 	}
+	l.eachAccount(func(a *shared) { s.Budgets = append(s.Budgets, a.states(now)...) })
 	if b, ok := l.adaptive(); ok {
 		s.Budgets = append(s.Budgets, b)
 	}
