@@ -19,19 +19,20 @@ var arrows = map[string]struct {
 	may    []string
 	reason string
 }{
-	"budget":               {[]string{"golang.org/x/time/rate"}, "the laws of counting know no client, no header, no network"},
-	"backoff":              {[]string{"github.com/cenkalti/backoff/v4"}, "a delay depends on nothing but its number"},
-	"headers":              {nil, "reading headers needs no limiter"},
-	"internal/mirror":      {[]string{module + "/budget", module + "/headers"}, "learning is pure: the lane gives it the time and the answers"},
-	"internal/bank":        {[]string{module + "/budget", module + "/headers"}, "learning is pure: the lane gives it the time and the answers"},
-	"throttletest":         {[]string{module + "/budget", module + "/headers", "golang.org/x/net/http2"}, "a judge must not share code with what it judges"},
-	"llm":                  {[]string{module, module + "/budget", module + "/headers"}, "a preset is made of what any user could write"},
-	"budget/redisbudget":   {[]string{module + "/budget", module + "/internal/", "github.com/redis/go-redis/v9"}, "Redis is known in its own room alone"},
-	"otelthrottle":         {[]string{module, "go.opentelemetry.io/"}, "telemetry is known in its own room alone"},
-	".":                    {[]string{module + "/budget", module + "/backoff", module + "/headers", module + "/internal/", "github.com/hashicorp/go-retryablehttp"}, "whoever imports the transport gets nothing else"},
-	"budget/internal":      {[]string{module + "/budget"}, "inside budget"},
-	"examples":             {[]string{"*"}, "an example may use what it likes"},
-	"internal/throttlesim": {[]string{"*"}, "the simulation plays the whole house"},
+	"budget":              {[]string{"golang.org/x/time/rate", module + "/internal/seal"}, "the laws of counting know no client, no header, no network"},
+	"backoff":             {[]string{"github.com/cenkalti/backoff/v4"}, "a delay depends on nothing but its number"},
+	"headers":             {nil, "reading headers needs no limiter"},
+	"internal/mirror":     {[]string{module + "/budget", module + "/headers"}, "learning is pure: the lane gives it the time and the answers"},
+	"internal/bank":       {[]string{module + "/budget", module + "/headers"}, "learning is pure: the lane gives it the time and the answers"},
+	"throttletest":        {[]string{module + "/budget", module + "/headers", "golang.org/x/net/http2"}, "a judge must not share code with what it judges"},
+	"llm":                 {[]string{module, module + "/budget", module + "/headers"}, "a preset is made of what any user could write"},
+	"budget/redisbudget":  {[]string{module + "/budget", module + "/internal/", "github.com/redis/go-redis/v9"}, "Redis is known in its own room alone"},
+	"otelthrottle":        {[]string{module, "go.opentelemetry.io/"}, "telemetry is known in its own room alone"},
+	".":                   {[]string{module + "/budget", module + "/backoff", module + "/headers", module + "/internal/", "github.com/hashicorp/go-retryablehttp"}, "whoever imports the transport gets nothing else"},
+	"budget/internal":     {[]string{module + "/budget"}, "inside budget"},
+	"examples":            {[]string{"*"}, "an example may use what it likes"},
+	"internal/seal":       {nil, "a seal is nothing but a name"},
+	"internal/simulation": {[]string{"*"}, "the simulation plays the whole house"},
 }
 
 func TestArrowsGoDownwards(t *testing.T) {
