@@ -87,6 +87,11 @@ func (c *class) uses(name *meterName) bool {
 			return true
 		}
 	}
+	for _, s := range c.shared {
+		if &s.meterName == name {
+			return true
+		}
+	}
 	return false
 }
 

@@ -108,24 +108,25 @@ func (l *lane) pickFrom(c *class, now time.Time) (*waiter, ruling) {
 		return nil, r
 	}
 	l.claims = append(l.claims, claim{r.by, head})
-	if w, passing := l.pickPast(c, head, now); w != nil {
-		return w, passing
-	}
-	return nil, r
+	return l.pickPast(head, r, now)
 }
 
-// pickPast finds a small call that may pass the head of its class.
-func (l *lane) pickPast(c *class, head *waiter, now time.Time) (*waiter, ruling) {
+// pickPast finds a small call that may pass the head of its class, or when to look again; r is what the head waits for.
+func (l *lane) pickPast(head *waiter, r ruling, now time.Time) (*waiter, ruling) {
 	w := head.next
 	for i := 0; i < lookPast && w != nil; i, w = i+1, w.next {
 		if !l.mayTake(w) {
 			continue
 		}
-		if r := l.rule(w, now); r.ever && !r.at.After(now) {
-			return w, r
+		passing := l.rule(w, now)
+		if passing.ever && !passing.at.After(now) {
+			return w, passing
+		}
+		if passing.ever && passing.at.Before(r.at) {
+			r.at = passing.at
 		}
 	}
-	return nil, ruling{}
+	return nil, r
 }
 
 // mayTake reports whether w takes from no budget that somebody ahead waits for, or passes them as a small call may: all that pass a
@@ -150,7 +151,12 @@ func (l *lane) overtake(w *waiter) {
 // partOf is what w takes from a budget, as a part of what somebody wants who waits for that.
 func (w *waiter) partOf(c claim) float64 {
 	n := w.cost.of(c.by.unit)
-	if n == 0 || w == c.head || !w.class.uses(c.by) {
+	switch {
+	case w == c.head || !w.class.uses(c.by):
+		return 0
+	case c.by.source == SourceShared:
+		return 1 // whose units are not told apart
+	case n == 0:
 		return 0
 	}
 	return n / c.head.cost.of(c.by.unit)
