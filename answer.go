@@ -30,7 +30,7 @@ func (r *reader) read(cfg *config, resp *http.Response, now time.Time) outcome {
 	headers.ParseInto(&r.report, resp.Header, resp.StatusCode, now)
 	o := outcome{resp: resp}
 	var peek func() []byte
-	if (cfg.report != nil || cfg.verdict != nil || resp.StatusCode >= 400) && !isEventStream(resp) {
+	if (cfg.report != nil || cfg.verdict != nil || resp.StatusCode >= 400) && !isStream(resp) {
 		peek = peeker(resp)
 	}
 	if cfg.report != nil {
@@ -50,8 +50,10 @@ func (r *reader) read(cfg *config, resp *http.Response, now time.Time) outcome {
 	default:
 		r.byDefault(&o, peek)
 	}
-	_, o.hinted = statedWait(&r.report)
 	o.asked = r.report.RetryAfter.Value
+	if o.kind == refused {
+		o.asked, _ = statedWait(&r.report)
+	}
 	return o
 }
 
@@ -116,27 +118,45 @@ func spent(peek func() []byte) bool {
 	return peek != nil && strings.Contains(string(peek()), `"insufficient_quota"`)
 }
 
-func isEventStream(resp *http.Response) bool {
-	return strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
+// isStream reports whether the body of resp is not to be looked at: events come when they come, and after a switch of protocols the body is
+// the connection itself.
+func isStream(resp *http.Response) bool {
+	const events = "text/event-stream"
+	kind := resp.Header.Get("Content-Type")
+	return len(kind) >= len(events) && strings.EqualFold(kind[:len(events)], events) || resp.StatusCode == http.StatusSwitchingProtocols
 }
 
 // classifyError says what an attempt without an answer means. ctx is the caller's.
-func classifyError(ctx context.Context, err error) outcome {
+func classifyError(ctx context.Context, req *http.Request, err error) outcome {
 	o := outcome{err: err, kind: failed}
 	var dns *net.DNSError
 	var dial *net.OpError
 	switch {
-	case ctx.Err() != nil, err == errNoResponse, untrusted(err):
+	case ctx.Err() != nil, err == errNoResponse:
 		o.kind = final
+	case untrusted(err), malformed(req, err):
+		o.kind, o.unsent = final, true
 	case errors.As(err, &dns):
-		o.safe = true
+		o.safe, o.unsent = true, true
 		if dns.IsNotFound {
 			o.kind = final
 		}
-	case errors.As(err, &dial) && (dial.Op == "dial" || dial.Op == "proxyconnect"), unprocessed(err):
+	case errors.As(err, &dial) && (dial.Op == "dial" || dial.Op == "proxyconnect"):
+		o.safe, o.unsent = true, true
+	case unprocessed(err):
 		o.safe = true
 	}
 	return o
+}
+
+// malformed reports whether the request itself is what the base could not send: it never can. net/http has no types for these errors, so
+// two of them are known by how their texts begin.
+func malformed(req *http.Request, err error) bool {
+	if req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
+		return true
+	}
+	text := err.Error()
+	return strings.HasPrefix(text, "net/http: invalid ") || strings.HasPrefix(text, "http: ContentLength=")
 }
 
 // untrusted reports whether the server's certificate was refused: another attempt meets the same one.

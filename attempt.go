@@ -25,11 +25,12 @@ type outcome struct {
 	resp *http.Response
 	err  error
 	kind outcomeKind
-	safe bool // it was not processed, or the server itself asks for a repetition: any method may be sent again
 
-	hinted bool          // refused: it said how long to wait, or what is left
-	asked  time.Duration // the wait that the server asked for; 0 = none
-	pause  time.Duration // the backoff before the next attempt
+	safe   bool // it was not processed, or the server itself asks for a repetition: any method may be sent again
+	unsent bool // nothing reached the server: what it cost is given back
+
+	asked time.Duration // the wait that the server asked for; 0 = none
+	pause time.Duration // the backoff before the next attempt
 }
 
 type outcomeKind uint8
@@ -49,7 +50,7 @@ func (o *outcome) status() int {
 }
 
 // attempt waits its turn, sends the request once, and learns from the answer.
-func (x *exchange) attempt() (o outcome) {
+func (x *exchange) attempt() outcome {
 	body, err := x.nextBody()
 	if err == nil {
 		err = x.enter()
@@ -61,15 +62,7 @@ func (x *exchange) attempt() (o outcome) {
 		return outcome{err: err}
 	}
 	x.result.Attempts++
-	returned := false
-	defer func() {
-		if !returned { // the base or a user's function panicked: the panic goes on, the slot comes back
-			x.lane.lose(&x.w, false)
-		}
-	}()
-	o = x.send(x.outgoing(body))
-	returned = true
-	return o
+	return x.send(x.outgoing(body))
 }
 
 // enter waits until the lane lets the call go, and adds up for how long and why.
@@ -92,9 +85,9 @@ func (x *exchange) enter() error {
 		x.waited(x.sent.Sub(x.w.start))
 	}
 	if err != nil {
-		x.emit(Event{Kind: KindDrop, Err: err, Attempt: x.result.Attempts + 1, Duration: waitIn(err), Cause: causeIn(err)})
+		return x.drop(err)
 	}
-	return err
+	return nil
 }
 
 // renew makes the waiter ready for another round in the lane.
@@ -104,14 +97,14 @@ func (x *exchange) renew() {
 	x.allow()
 }
 
-// allow sets what is left of the max wait.
+// allow sets what is left of the max wait: to the caller waits, holds and backoffs are all waiting.
 func (x *exchange) allow() {
 	x.w.maxWait = x.call.MaxWait
 	if x.w.maxWait == 0 {
 		x.w.maxWait = x.t.cfg.maxWait
 	}
 	if x.w.maxWait > 0 {
-		if x.w.maxWait -= x.result.Waited + x.result.Held; x.w.maxWait <= 0 {
+		if x.w.maxWait -= x.result.Waited + x.result.Held + x.result.BackedOff; x.w.maxWait <= 0 {
 			x.w.maxWait = NoWait
 		}
 	}
@@ -157,49 +150,54 @@ func (x *exchange) send(out *http.Request) outcome {
 		cancel := x.cancel
 		timer = time.AfterFunc(d, func() { cancel(errAttemptTimeout) })
 	}
-	x.closed = true // the base closes the body from here on, whatever comes
+	x.closed, x.learned = true, false // the base closes the body from here on, whatever comes
 	resp, err := x.t.base.RoundTrip(out)
-	received := time.Now()
-	if timer != nil && !timer.Stop() { // the context has ended: a response that came in the same moment has a broken body
-		if resp != nil {
-			resp.Body.Close()
-		}
-		resp, err = nil, errAttemptTimeout
+	x.received = time.Now()
+	if timer != nil && !timer.Stop() && err == nil { // the context has ended: a response that came in the same moment has a broken body
+		err = errAttemptTimeout
 	}
 	if err == nil && resp == nil {
 		err = errNoResponse
 	}
-	if err != nil {
-		x.release()
-		return x.lost(err, received)
-	}
-	if resp.Body == nil {
+	if resp != nil && resp.Body == nil {
 		resp.Body = http.NoBody
 	}
-	if resp.Request == nil {
+	if err != nil {
+		return x.lost(resp, out.Context(), err)
+	}
+	if resp.Request != out && exchangeOf(resp) != x { // a base that answers for another request: the record would be lost
 		resp.Request = out
 	}
-	return x.answered(resp, received)
+	x.resp = resp
+	return x.answered(resp)
 }
 
-// lost books an attempt that brought no answer.
-func (x *exchange) lost(err error, received time.Time) outcome {
-	o := classifyError(x.ctx.Context, err)
-	x.lane.lose(&x.w, o.safe)
-	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Duration: received.Sub(x.sent), Err: err})
+// lost books an attempt that brought no answer. ctx is that of the attempt; a response beside an error is against the contract, and closed.
+func (x *exchange) lost(resp *http.Response, ctx context.Context, err error) outcome {
+	if resp != nil {
+		resp.Body.Close()
+	}
+	if x.ctx.Err() == nil && context.Cause(ctx) == errAttemptTimeout {
+		err = errAttemptTimeout
+	}
+	x.release()
+	o := classifyError(x.ctx.Context, x.req, err)
+	x.lane.lose(&x.w, o.unsent)
+	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Duration: x.received.Sub(x.sent), Err: err})
 	return o
 }
 
 // answered reads what an answer says, and tells the lane.
-func (x *exchange) answered(resp *http.Response, received time.Time) outcome {
+func (x *exchange) answered(resp *http.Response) outcome {
 	r := x.t.readers.Get().(*reader)
-	o := r.read(x.t.cfg, resp, received)
+	o := r.read(x.t.cfg, resp, x.received)
 	learned := x.lane.learn(&x.w, answer{
-		sent: x.sent, received: received, kind: o.kind, status: resp.StatusCode, report: &r.report, header: resp.Header,
+		sent: x.sent, received: x.received, kind: o.kind, status: resp.StatusCode, report: &r.report, header: resp.Header,
 	})
+	x.learned = true
 	x.t.readers.Put(r)
 	x.result.Asked = max(x.result.Asked, o.asked)
-	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Status: resp.StatusCode, Duration: received.Sub(x.sent)})
+	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Status: resp.StatusCode, Duration: x.received.Sub(x.sent)})
 	if learned.held > 0 {
 		x.emit(Event{Kind: KindHold, Cause: CauseHold, Duration: learned.held, Attempt: x.result.Attempts, Status: resp.StatusCode})
 	}

@@ -5,41 +5,38 @@ import (
 	"io"
 	"net/http"
 	"runtime"
-	"sync/atomic"
+	"sync"
 )
 
-// answerBody is the body of an answer. Its end, its close or the end of the call's context, whichever comes first, gives back the slot; its
-// last bytes tell the usage.
+// answerBody is the body of an answer. Its end or its close, or the end of the call's context before that, gives back the slot; its last
+// bytes tell the usage. Only the caller refers to it, so that it becomes garbage when it is forgotten, whatever the connection under it does.
 type answerBody struct {
 	io.ReadCloser
 	x       *exchange
-	resp    *http.Response
-	stop    func() bool // no longer wait for the end of the context
+	stop    func() bool // no longer wait for the end of the context; nil if it never ends
 	cleanup runtime.Cleanup
-	ended   atomic.Bool
-	tail    *tail // nil unless a usage function is set
+	usage   *usage // nil unless a usage function is set
 }
 
-// attach puts the body of resp under watch, or lets the slot go at once if there is none.
-func (b *answerBody) attach(x *exchange, resp *http.Response) {
+// watch puts the body of resp under watch, or lets the slot go at once if there is none.
+func (x *exchange) watch(resp *http.Response) {
 	if x.w.flight == nil {
 		return // an earlier answer, whose slot is back already
 	}
 	if bodiless(resp) {
-		x.release()
-		x.lane.leave(&x.w)
+		x.finish()
 		return
 	}
-	b.ReadCloser, b.x, b.resp = resp.Body, x, resp
+	b := &answerBody{ReadCloser: resp.Body, x: x}
 	cfg := x.t.cfg
 	if cfg.usage != nil && resp.StatusCode < 400 {
-		b.tail = new(tail)
+		b.usage = &usage{resp: resp}
 	}
-	if x.ctx.Context.Done() != nil {
-		b.stop = context.AfterFunc(x.ctx.Context, b.end)
+	if x.ctx.Done() != nil {
+		b.stop = context.AfterFunc(x.ctx.Context, func() { x.finish() })
 	}
 	if cfg.maxInFlight > 0 || cfg.maxInFlightTotal > 0 { // a slot that nobody gives back would be missed
-		b.cleanup = runtime.AddCleanup(x, forgotten.giveBack, forgotten{x.lane, x.w.flight})
+		b.cleanup = runtime.AddCleanup(b, forgotten.giveBack, forgotten{x, b.ReadCloser})
 	}
 	if w, ok := resp.Body.(io.Writer); ok { // 101 Switching Protocols: the body is the connection
 		resp.Body = &answerConn{b, w}
@@ -48,18 +45,18 @@ func (b *answerBody) attach(x *exchange, resp *http.Response) {
 	resp.Body = b
 }
 
-// bodiless reports whether nothing follows the headers of resp.
+// bodiless reports whether nothing follows the headers of resp. A ContentLength of 0 proves nothing: a base may have left it out.
 func bodiless(resp *http.Response) bool {
-	return resp.Body == http.NoBody || resp.ContentLength == 0 ||
+	return resp.Body == http.NoBody ||
 		resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified ||
-		resp.Request != nil && resp.Request.Method == http.MethodHead
+		resp.Request.Method == http.MethodHead
 }
 
 // Read reads, and watches for the end.
 func (b *answerBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if b.tail != nil {
-		b.tail.write(p[:n])
+	if b.usage != nil {
+		b.usage.tail.write(p[:n])
 	}
 	if err != nil {
 		b.end()
@@ -74,28 +71,55 @@ func (b *answerBody) Close() error {
 	return err
 }
 
-// end gives everything back, once.
+// end gives everything back.
 func (b *answerBody) end() {
-	if !b.ended.CompareAndSwap(false, true) {
-		return
-	}
-	b.x.release()
-	b.x.lane.leave(&b.x.w)
-	b.cleanup.Stop()
 	if b.stop != nil {
 		b.stop()
 	}
-	if b.tail != nil {
-		b.settle()
+	b.cleanup.Stop()
+	b.x.finish()
+	if b.usage != nil {
+		b.x.use(b.usage)
 	}
 }
 
-// settle asks the user's function what the call really cost.
-func (b *answerBody) settle() {
-	defer func() { _ = recover() }() // it runs where the caller reads: a panic of the function must not reach it
-	if actual := b.x.t.cfg.usage(b.resp, b.tail.bytes()); actual != nil {
-		b.x.settle(actual)
+// finish gives back what an answer holds, once, and reports whether it was this time.
+func (x *exchange) finish() bool {
+	if !x.finished.CompareAndSwap(false, true) {
+		return false
 	}
+	x.release()
+	x.lane.leave(&x.w)
+	return true
+}
+
+// usage is what the user's function tells the true cost by.
+type usage struct {
+	resp *http.Response
+	tail tail
+	once sync.Once
+}
+
+// use settles the call by what the user's function reads from its answer.
+func (x *exchange) use(u *usage) {
+	u.once.Do(func() {
+		defer func() { _ = recover() }() // it runs where the caller reads: a panic of the function must not reach it
+		x.settle(x.t.cfg.usage(u.resp, u.tail.bytes()))
+	})
+}
+
+// forgotten is what is left of an answer that became garbage without being closed.
+type forgotten struct {
+	x    *exchange
+	body io.Closer
+}
+
+// giveBack gives back the slot, and the connection.
+func (f forgotten) giveBack() {
+	if f.x.finish() {
+		f.x.emit(Event{Kind: KindForgotten})
+	}
+	go f.body.Close() // foreign code: it may take its time
 }
 
 // answerConn is the body of an answer that switches protocols: it can be written to.

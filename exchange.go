@@ -19,13 +19,16 @@ type exchange struct {
 	ctx  exchangeContext
 	w    waiter
 
-	sent   time.Time               // when the current attempt left
-	cancel context.CancelCauseFunc // of its own context; nil without an attempt timeout
-	nested bool                    // another Transport of this package is outside, and does the retrying
-	ended  atomic.Bool
-	closed bool // the caller's body has been handed to the base, which closes it
+	sent     time.Time               // when the current attempt left
+	received time.Time               // when its answer, or its error, came
+	cancel   context.CancelCauseFunc // of its own context; nil without an attempt timeout
+	resp     *http.Response          // its answer, while it is in nobody else's hands
+	learned  bool                    // the lane knows of that answer
+	nested   bool                    // another Transport of this package is outside, and does the retrying
+	closed   bool                    // the caller's body has been handed to the base, which closes it
+	ended    atomic.Bool             // RoundTrip is over
+	finished atomic.Bool             // and so is the answer's body
 
-	body    answerBody
 	result  Result
 	settled bool // guarded by lane.mu
 }
@@ -47,12 +50,11 @@ func (c *exchangeContext) Value(key any) any {
 }
 
 // begin works out once what the request is.
-func (t *Transport) begin(req *http.Request) (*exchange, error) {
+func (x *exchange) begin() error {
+	req := x.req
 	if req.URL == nil {
-		return nil, errors.New("throttle: the request has no URL")
+		return errors.New("throttle: the request has no URL")
 	}
-	x := &exchange{t: t, req: req}
-	x.ctx = exchangeContext{req.Context(), x}
 	if c, ok := req.Context().Value(callKey{}).(*Call); ok {
 		x.call = *c
 		if foreignHop(req) {
@@ -61,20 +63,18 @@ func (t *Transport) begin(req *http.Request) (*exchange, error) {
 	}
 	outer, _ := req.Context().Value(exchangeKey{}).(*exchange)
 	x.nested = outer != nil && !outer.ended.Load()
-	key := x.call.Key
-	if key == "" {
-		key = t.cfg.key(req)
+	if x.result.Key = x.call.Key; x.result.Key == "" {
+		x.result.Key = x.t.cfg.key(req)
 	}
-	x.result.Key = key
 	if err := x.call.Cost.Validate(); err != nil {
-		return nil, &LimitError{Key: key, Err: err}
+		return &LimitError{Key: x.result.Key, Err: err}
 	}
-	if err := x.find(key); err != nil {
-		return nil, err
+	if err := x.find(x.result.Key); err != nil {
+		return err
 	}
 	x.w.priority, x.w.bypass = x.call.Priority, x.call.Bypass
 	x.w.deadline, _ = req.Context().Deadline()
-	return x, nil
+	return nil
 }
 
 // foreignHop reports whether req is a redirect that led to another host: there the caller's key and cost mean nothing.
@@ -124,14 +124,42 @@ func (x *exchange) end(o outcome) (*http.Response, error) {
 		closeBody(x.req)
 	}
 	if o.resp != nil {
-		x.body.attach(x, o.resp)
+		x.watch(o.resp)
 	}
+	x.resp = nil
 	x.ended.Store(true)
 	if x.call.Result != nil {
 		*x.call.Result = x.result
 	}
 	x.emit(Event{Kind: KindDone, Status: o.status(), Err: o.err, Result: x.result, Attempt: x.result.Attempts})
 	return o.resp, o.err
+}
+
+// drop tells the observers that the call is refused here.
+func (x *exchange) drop(err error) error {
+	x.emit(Event{Kind: KindDrop, Err: err, Attempt: x.result.Attempts + 1, Duration: waitIn(err), Cause: causeIn(err)})
+	return err
+}
+
+// unwind gives everything back if a user's function or the base has panicked, or ended the goroutine. The panic goes on.
+func (x *exchange) unwind() {
+	if x.ended.Swap(true) {
+		return
+	}
+	if !x.closed {
+		closeBody(x.req)
+	}
+	if x.resp != nil {
+		x.resp.Body.Close()
+	}
+	x.release()
+	switch {
+	case x.w.flight == nil:
+	case x.learned:
+		x.lane.leave(&x.w)
+	default:
+		x.lane.lose(&x.w, false)
+	}
 }
 
 // release ends the context of the current attempt, if it has one of its own.

@@ -126,23 +126,6 @@ func (l *lane) lose(w *waiter, unsent bool) {
 	l.all.give()
 }
 
-// forgotten is what is left of a call whose answer became garbage.
-type forgotten struct {
-	lane   *lane
-	flight *flight
-}
-
-// giveBack gives back the slot of an answer that became garbage without being closed.
-func (f forgotten) giveBack() {
-	l := f.lane
-	l.mu.Lock()
-	l.flights.end(f.flight)
-	l.pump(time.Now())
-	l.mu.Unlock()
-	l.all.give()
-	l.cfg.observers.emit(background, Event{Kind: KindForgotten, Key: l.key})
-}
-
 // settle replaces the estimated cost of a call by the actual one, once.
 func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 	now := time.Now()

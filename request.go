@@ -1,10 +1,14 @@
 package throttle
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 )
+
+// errGetBody is for a body that could be had again when it was measured, and no longer when it was needed.
+var errGetBody = errors.New("throttle: GetBody")
 
 // hasBody reports whether req carries a body that must be there for every attempt.
 func hasBody(req *http.Request) bool { return req.Body != nil && req.Body != http.NoBody }
@@ -16,7 +20,7 @@ func (x *exchange) nextBody() (io.ReadCloser, error) {
 	}
 	body, err := x.req.GetBody()
 	if err != nil {
-		return nil, fmt.Errorf("throttle: GetBody: %w", err)
+		return nil, fmt.Errorf("%w: %w", errGetBody, err)
 	}
 	return body, nil
 }

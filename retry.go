@@ -15,11 +15,13 @@ func (x *exchange) repeats(o *outcome) bool {
 	if x.result.Stop != Finished || o.kind == final {
 		return false
 	}
-	o.keep()
 	if o.resp != nil {
+		o.keep()
+		x.resp = nil
 		x.release()
 		x.lane.leave(&x.w)
 	}
+	o.pause = max(o.pause-time.Since(x.received), 0) // reading the answer has taken part of it
 	x.emit(Event{Kind: KindRetry, Attempt: x.result.Attempts, Status: o.status(), Duration: o.pause, Err: o.err})
 	return true
 }
@@ -57,24 +59,28 @@ func (x *exchange) attemptsAllowed(k outcomeKind) int {
 // stopWaiting asks the lane whether the wait that a refusal brought can be borne. Where no time was named, the call itself steps back
 // before it waits its turn again.
 func (x *exchange) stopWaiting(o *outcome) Stop {
-	if !o.hinted {
+	x.allow()
+	if o.asked == 0 {
 		o.pause = x.t.cfg.backoff.Delay(x.result.Attempts)
-		if x.tooLate(o.pause) {
-			return DeadlineTooNear
+		if why := x.stopPausing(o.pause); why != Finished {
+			return why
 		}
 	}
-	x.allow()
 	if err := x.lane.ask(&x.w); err != nil {
 		return stopOf(err, Finished)
 	}
 	return Finished
 }
 
-// stopFailing draws on the retry budget, and picks the backoff.
+// stopFailing picks the backoff, and draws on the retry budget.
 func (x *exchange) stopFailing(o *outcome) Stop {
+	x.allow()
 	o.pause = max(x.t.cfg.backoff.Delay(x.result.Attempts), o.asked)
-	if x.tooLate(o.pause) {
-		return DeadlineTooNear
+	if o.asked > x.t.cfg.maxHold {
+		return HoldTooLong
+	}
+	if why := x.stopPausing(o.pause); why != Finished {
+		return why
 	}
 	if !x.lane.mayRetry() {
 		return RetryBudgetSpent
@@ -82,9 +88,15 @@ func (x *exchange) stopFailing(o *outcome) Stop {
 	return Finished
 }
 
-// tooLate reports whether the context's deadline comes within a pause.
-func (x *exchange) tooLate(pause time.Duration) bool {
-	return !x.w.deadline.IsZero() && time.Now().Add(pause).After(x.w.deadline)
+// stopPausing is why the call cannot pause for so long; Finished = it can.
+func (x *exchange) stopPausing(pause time.Duration) Stop {
+	switch left := x.w.maxWait; {
+	case left == NoWait, left > 0 && pause > left:
+		return WaitTooLong
+	case !x.w.deadline.IsZero() && x.received.Add(pause).After(x.w.deadline):
+		return DeadlineTooNear
+	}
+	return Finished
 }
 
 // stopOf is the reason that an error stands for.
@@ -98,6 +110,8 @@ func stopOf(err error, otherwise Stop) Stop {
 		return DeadlineTooNear
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrClosed):
 		return Cancelled
+	case errors.Is(err, errGetBody):
+		return BodyNotReplayable
 	}
 	return otherwise
 }

@@ -56,19 +56,21 @@ func (t *Transport) WithBase(base http.RoundTripper) *Transport {
 // RoundTrip sends req once its turn has come, and again as long as that may help. A response that was obtained is returned with a nil error, also
 // when it is a refusal; ResultOf says why there was no further attempt. An error that says that nothing was sent is a *LimitError.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	x := &exchange{t: t, req: req}
+	x.ctx = exchangeContext{req.Context(), x}
+	defer x.unwind()
 	if t.cfg.skip != nil && t.cfg.skip(req) {
+		x.ended.Store(true)
 		return t.base.RoundTrip(req)
 	}
-	x, err := t.begin(req)
-	if err != nil {
-		closeBody(req)
-		return nil, err
+	if err := x.begin(); err != nil {
+		return x.end(outcome{err: x.drop(err)})
 	}
 	o := x.attempt()
-	if !x.repeats(&o) {
-		return x.end(o)
+	if x.repeats(&o) {
+		o = x.loop(o)
 	}
-	return x.end(x.loop(o))
+	return x.end(o)
 }
 
 // CloseIdleConnections closes the idle connections of the base, if it can.
