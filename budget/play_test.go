@@ -2,6 +2,7 @@ package budget_test
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -69,6 +70,16 @@ func mostIn(calls []call, span time.Duration) float64 {
 	return most
 }
 
+// between is the seconds from one moment to another, also when they are more than the 292 years of a Duration.
+func between(from, to time.Time) float64 {
+	return float64(to.Unix()-from.Unix()) + float64(to.Nanosecond()-from.Nanosecond())/1e9
+}
+
+// inOrder sorts calls by their time.
+func inOrder(calls []call) []call {
+	return slices.SortedStableFunc(slices.Values(calls), func(a, b call) int { return a.at.Compare(b.at) })
+}
+
 // gaps are the seconds between one call and the next.
 func gaps(calls []call) []float64 {
 	var out []float64
@@ -92,7 +103,8 @@ func logUniform(low, high float64) *rapid.Generator[float64] {
 	return rapid.Map(rapid.Float64Range(math.Log(low), math.Log(high)), math.Exp)
 }
 
-// anyPolicy draws a policy of the given algorithm: rates from 1e-9 to 1e12 per second, windows from 1 ms to 30 days.
+// anyPolicy draws a policy of the given algorithm: rates from 1e-9 to 1e12 per second, windows from 1 ms to 30 days, bursts that are
+// full again within a year.
 func anyPolicy(a budget.Algorithm) *rapid.Generator[budget.Policy] {
 	return rapid.Custom(func(t *rapid.T) budget.Policy {
 		window := max(time.Millisecond, time.Duration(logUniform(1e6, 30*24*3600e9).Draw(t, "window")))
@@ -102,7 +114,7 @@ func anyPolicy(a budget.Algorithm) *rapid.Generator[budget.Policy] {
 		}
 		p := budget.Policy{Limit: min(limit, 1e15), Window: window, Algorithm: a}
 		if a == budget.TokenBucket && rapid.Bool().Draw(t, "with burst") {
-			p.Burst = math.Ceil(logUniform(1, 1e15).Draw(t, "burst"))
+			p.Burst = math.Ceil(min(logUniform(1, 1e15).Draw(t, "burst"), limit/window.Seconds()*365*24*3600))
 		}
 		return p
 	})
@@ -125,6 +137,7 @@ func smallPolicy(a budget.Algorithm) *rapid.Generator[budget.Policy] {
 
 // pause draws a time between two calls: often none, mostly a part of the window, at times several windows.
 func pause(window time.Duration) *rapid.Generator[time.Duration] {
+	window = min(window, 20*365*24*time.Hour) // and no more than ten of them, lest the sum exceed a Duration
 	return rapid.Map(rapid.IntRange(0, 99), func(k int) time.Duration {
 		switch {
 		case k < 30:

@@ -23,7 +23,7 @@ type Policy struct {
 	// Limit is how many units may be spent per Window: above 0, at most 1e15. Fractions are fine. Since requests come whole, less
 	// than one of them per Window is counted as one per Window/Limit: 0.0167 per second is one per 59.9 s.
 	Limit float64
-	// Window is what Limit is counted over: 1 ms to 366 days.
+	// Window is what Limit is counted over: 1 ms to 36600 days.
 	Window time.Duration
 	// Burst is how many units a full token bucket holds: at least one request, at most 1e15. Zero means Limit for a TokenBucket, and
 	// makes Auto a SlidingLog. The other algorithms have none.

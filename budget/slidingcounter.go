@@ -12,8 +12,9 @@ import (
 // Law: n may leave when prev·(1 - f) + cur + n ≤ Limit, f being the part of the current window that has passed.
 //
 // Guarantee: at most Limit in each window of the clock, and less than 2·Limit in any span of Window: the worst is a full window
-// that was filled at its end, followed by one that is filled as the first fades out. A caller who always waits gets Limit per Window
-// in the long run. Debt fades out with the windows.
+// that was filled at its end, followed by one that is filled as the first fades out. A caller who always waits with calls of n gets
+// Limit - n per Window in the long run (n in two, if that is less): the last call would fit only when the window before has
+// faded out altogether, and then the next one begins. Debt fades out with the windows.
 //
 // The estimate never rises by itself, also not across an edge, so there is one moment from which n may leave.
 type slidingCounter struct {
@@ -40,16 +41,17 @@ func (c *slidingCounter) At(_ time.Time, n float64) (time.Time, bool) {
 	case n <= 0:
 		return time.Time{}, true
 	case cur > room:
-		return c.frame.end().Add(c.faded(cur, room)), true
+		return c.frame.end().Add(c.faded(cur, c.p.Limit-n)), true
 	case c.frame.prev > room-cur:
-		return c.frame.start.Add(c.faded(c.frame.prev, room-cur)), true
+		return c.frame.start.Add(c.faded(c.frame.prev, c.p.Limit-n-cur)), true
 	}
 	return time.Time{}, true
 }
 
-// faded is how long after an edge the count of the window before has faded from n to room.
+// faded is how long after an edge the count of the window before has faded from n to room. There is no slack in it: at the edge of
+// a long window, its few bits would be nanoseconds.
 func (c *slidingCounter) faded(n, room float64) time.Duration {
-	return nanoseconds(math.Ceil((1 - room/n) * float64(c.p.Window)))
+	return nanoseconds(math.Ceil((1 - max(0, room)/n) * float64(c.p.Window)))
 }
 
 func (c *slidingCounter) Take(now time.Time, n float64) {

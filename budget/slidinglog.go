@@ -54,12 +54,13 @@ func (l *slidingLog) At(_ time.Time, n float64) (time.Time, bool) {
 	if !(room >= 0) {
 		return time.Time{}, false
 	}
-	over := l.total.value() - room
-	if n <= 0 || over <= 0 {
+	over := l.total
+	over.add(-room)
+	if n <= 0 || over.value() <= 0 {
 		return time.Time{}, true
 	}
 	i := 0
-	for over -= l.entry(i).n; over > 0 && i < l.count-1; over -= l.entry(i).n {
+	for over.add(-l.entry(i).n); over.value() > 0 && i < l.count-1; over.add(-l.entry(i).n) {
 		i++
 	}
 	return l.origin.Add(l.entry(i).at).Add(l.p.Window), true
@@ -77,7 +78,7 @@ func (l *slidingLog) Take(now time.Time, n float64) {
 // moment is now as the time of an entry, for an entry to be added. A log whose entries have all been past for most of the 292 years
 // that a Duration counts starts anew.
 func (l *slidingLog) moment(now time.Time) time.Duration {
-	const horizon = 146 * maxWindow
+	const horizon = 146 * 365 * day
 	t := l.seen(now)
 	if l.count == 0 || t > horizon && !l.live(l.entry(l.count-1), t) {
 		l.origin, l.head, l.count, l.total = now, 0, 0, sum{}

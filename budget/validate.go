@@ -12,10 +12,9 @@ const (
 	maxLimit = 1e15
 	// minWindow is the shortest window: network jitter is about as long, so a shorter one could not be kept at the server.
 	minWindow = time.Millisecond
-	// maxWindow is the longest window: a year, also a leap year.
-	maxWindow = 366 * day
-	// maxSpacing bounds the time one unit takes, so that sums of such times fit into the 292 years of a Duration.
-	maxSpacing = 100 * maxWindow
+	// maxWindow is the longest window, and the longest that one unit may take: a hundred years, so that sums of such times fit
+	// into the 292 years of a Duration.
+	maxWindow = 36600 * day
 )
 
 // Validate reports everything that is wrong with the policy, or nil.
@@ -39,14 +38,14 @@ func (p Policy) checkWindow() error {
 	if p.Window >= minWindow && p.Window <= maxWindow {
 		return nil
 	}
-	return p.wrong("Window is %v: use %v to %v", p.Window, minWindow, maxWindow)
+	return p.wrong("Window is %v: use %v to %v", formatWindow(p.Window), formatWindow(minWindow), formatWindow(maxWindow))
 }
 
 func (p Policy) checkSpacing() error {
-	if p.checkLimit() != nil || p.checkWindow() != nil || p.Spacing() <= maxSpacing {
+	if p.checkLimit() != nil || p.checkWindow() != nil || p.Spacing() <= maxWindow {
 		return nil
 	}
-	return p.wrong("one unit would take longer than %.0f years: raise Limit", maxSpacing.Hours()/maxWindow.Hours())
+	return p.wrong("one unit would take longer than %v: raise Limit", formatWindow(maxWindow))
 }
 
 func (p Policy) checkBurst() error {
