@@ -267,7 +267,9 @@ func (m *model) end(w *modelled, left time.Duration) {
 	}
 	for unit, laws := range m.laws {
 		for _, law := range laws {
-			budget.GiveBack(law, epoch.Add(left), epoch.Add(left+w.work), w.cost.Of(unit))
+			if n := w.cost.Of(unit); n > 0 {
+				budget.GiveBack(law, epoch.Add(left), epoch.Add(left+w.work), n)
+			}
 		}
 	}
 }
