@@ -13,12 +13,10 @@ type bucket struct {
 	at     moment  // when that answer came
 	sent   moment  // when its call left
 
-	baseHi     float64 // an early sureHi, and when: supply has risen from it since
-	baseAt     moment
-	leastReset moment // the shortest reset seen, and what was missing then: only a reset that grows with what is missing is the time until full
-	full       bool
-	foreign    moment // when others were last seen to draw
-	drew       bool
+	baseHi  float64 // an early sureHi, and when: supply has risen from it since
+	baseAt  moment
+	foreign moment // when others were last seen to draw
+	drew    bool
 }
 
 // crowd is how long after others were seen to draw the whole level is not taken for ours.
@@ -31,9 +29,8 @@ func (m *Mirror) becomeBucket(r reading) {
 	if w := &m.win; !math.IsInf(w.leastHi, 1) {
 		b.baseHi, b.baseAt = w.leastHi, w.leastAt
 	} else {
-		b.baseHi, b.baseAt = r.sureHi, r.received
+		b.baseHi, b.baseAt = r.sureHi, r.sent
 	}
-	b.full = r.timed && m.win.dated && r.reset > 0
 	m.learnBucket(r)
 }
 
@@ -55,8 +52,8 @@ func (m *Mirror) learnBucket(r reading) {
 // steepen raises the rate to what an answer shows it to be at least.
 func (m *Mirror) steepen(r reading) {
 	b := &m.buk
-	if missing := m.limit - r.left; b.full && r.timed && r.reset > 0 && m.limit > 0 {
-		b.rate = max(b.rate, (missing-1)/r.reset.Seconds())
+	if m.fill.confirmed {
+		b.rate = max(b.rate, m.fill.atLeast)
 	}
 	if dt := r.received - b.baseAt; dt > 0 {
 		b.rate = max(b.rate, (r.sureLo-b.baseHi)/dt.Seconds())
@@ -87,6 +84,9 @@ func (m *Mirror) whenBucket(t moment, n, waiting float64, net Network) (moment, 
 	}
 	if b.rate <= 0 {
 		return m.whenStill(t, n, level, net)
+	}
+	if alone {
+		return b.at + seconds((m.sends.total+m.reserve()+n-b.supply)/b.rate) + net.Guard, false
 	}
 	target := m.target(n, net)
 	wait := proportional(bucketAt{level - n, top - n, b.rate, max(0, t-m.last).Seconds(), target * n})

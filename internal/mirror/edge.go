@@ -19,9 +19,9 @@ func (w *window) place(r reading) place {
 		from = r.from()
 	}
 	switch {
-	case w.previous > 0 && from <= w.previous:
+	case w.previous > 0 && from < w.previous:
 		return earlier
-	case w.dated && from > w.edge:
+	case w.dated && from >= w.edge:
 		return next
 	}
 	return this
@@ -32,7 +32,7 @@ func (w *window) narrow(r reading) {
 	if !r.timed {
 		return
 	}
-	if w.dated && r.sent > w.edge {
+	if w.dated && r.sent >= w.edge {
 		// The old window answers after its end: this server rounds down, so every edge is later than it says.
 		w.late = max(r.grain, w.late)
 		w.edge = r.to() + w.late

@@ -3,19 +3,22 @@ package mirror
 // learnWindow takes in an answer while the server is taken for, or may be, a fixed window.
 func (m *Mirror) learnWindow(r reading, net Network) {
 	w := &m.win
+	if m.law == undecided && m.fill.confirmed {
+		m.becomeBucket(r)
+		return
+	}
 	switch w.place(r) {
 	case earlier:
 		return
 	case next:
-		if m.law == undecided && r.received < w.edge {
-			m.becomeBucket(r) // the reset moved away before it came
-			return
-		}
 		m.cross(r, net)
 	default:
 		if m.rose(r) {
-			m.becomeBucket(r)
-			return
+			if m.prove(r, w.edgeLow, net) != windowLaw {
+				m.becomeBucket(r)
+				return
+			}
+			m.cross(r, net)
 		}
 	}
 	w.narrow(r)
@@ -37,14 +40,14 @@ func (m *Mirror) level(r reading) {
 		return
 	}
 	if r.sureHi < w.leastHi {
-		w.leastHi, w.leastAt = r.sureHi, r.received
+		w.leastHi, w.leastAt = r.sureHi, r.sent
 	}
 	m.ease(r)
 }
 
 func (m *Mirror) ease(r reading) {
 	w := &m.win
-	lo := min(r.lo, w.ceiling)
+	lo := min(r.lo, w.ceiling, w.leastHi)
 	switch {
 	case !w.read:
 		w.supply, w.read = lo, true
@@ -64,12 +67,11 @@ func (m *Mirror) cross(r reading, net Network) {
 	w.open(edge)
 	w.ceiling = m.sends.upTo(edge) + m.limitOr()
 	switch verdict {
-	case logLaw:
-		m.becomeLog()
 	case bucketLaw:
 		m.becomeBucket(r)
 	default:
 		m.law = verdict
+		m.proven = !r.refused
 	}
 }
 
@@ -84,10 +86,12 @@ func (m *Mirror) prove(r reading, edgeLow moment, net Network) law {
 	}
 	used := m.limit - r.left
 	sinceEdge := m.sends.upTo(r.sent+net.Guard) - m.ends.upTo(edgeLow)
-	full := used <= max(sinceEdge, r.cost)+foreignSlack*m.limit
+	full := r.received >= edgeLow && used <= max(sinceEdge, r.cost)+foreignSlack*m.limit
 	least, most := m.inLastLength(r, net)
-	logged := used >= least-1 && used <= most+1
+	logged := used >= least-1 && used <= most+1 && (r.refused || least <= m.limit)
 	switch {
+	case full && logged && m.law == undecided:
+		return logLaw // it admits what both admit
 	case full && logged:
 		return m.law
 	case full:
@@ -104,7 +108,7 @@ func (m *Mirror) prove(r reading, edgeLow moment, net Network) law {
 // inLastLength is how much of our own a log would still hold when it saw the call: at least and at most.
 func (m *Mirror) inLastLength(r reading, net Network) (least, most float64) {
 	start := r.sent - m.length.value
-	least = m.sends.upTo(r.sent-net.Guard) + r.cost - m.journal.upTo(start+net.Guard)
-	most = m.sends.upTo(r.sent+net.Guard) - m.journal.upTo(start-net.Guard-m.journal.grain)
+	least = m.sends.upTo(r.sent-net.Guard) + r.cost - m.journal.upTo(start+net.Guard+m.journal.grain)
+	most = m.sends.upTo(r.sent+net.Guard) - m.journal.upTo(start-net.Guard)
 	return least, most
 }

@@ -30,11 +30,14 @@ func (m *Mirror) Learn(a Answer, net Network) {
 	m.length.stretch(a.Quota, r)
 	m.journal.grain = m.length.value / historyCap
 	m.known = true
+	if m.limit > 0 {
+		m.fill.hear(r, m.limit-r.left)
+	}
 	switch m.law {
 	case bucketLaw:
 		m.learnBucket(r)
 	case logLaw:
-		m.learnLog(r)
+		m.learnLog(r, net)
 	default:
 		m.learnWindow(r, net)
 	}

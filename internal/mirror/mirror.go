@@ -38,8 +38,13 @@ type Mirror struct {
 	law    law
 	win    window
 	buk    bucket
-	others sharing
-	first  contact
+	fill   filling
+
+	proven  bool   // an answer showed the log to be right
+	caution moment // what refusals have added to the guard
+	warned  moment
+	others  sharing
+	first   contact
 
 	news   moment // when the newest answer that told something was sent
 	heard  moment // when it came
@@ -123,7 +128,7 @@ func (m *Mirror) when(t moment, n, waiting float64, net Network) (moment, bool) 
 	case bucketLaw:
 		return m.whenBucket(t, n, waiting, net)
 	case logLaw:
-		return m.whenLog(t, n, net)
+		return m.whenLog(t, n, net), !m.proven
 	default:
 		return m.whenWindow(t, n, net)
 	}

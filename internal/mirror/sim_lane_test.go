@@ -24,7 +24,8 @@ type process struct {
 	typical time.Duration
 	think   func(*rand.Rand) time.Duration // pause of a worker between two calls
 
-	got fate
+	got   fate
+	trace func(format string, a ...any)
 }
 
 type call struct {
@@ -46,6 +47,30 @@ type upstream struct {
 	tell    form
 	service func(*rand.Rand) time.Duration
 	arrived []time.Duration // of admitted calls
+
+	patient bool // calls that come too early wait at the server instead of being refused: the bound of what any client can reach
+	room    []*arrival
+}
+
+// An arrival is a call that waits at a patient server.
+type arrival struct {
+	p *process
+	c *call
+}
+
+// admit lets in who waits, in order, and comes back when the next one fits.
+func (u *upstream) admit(w *world) {
+	for len(u.room) > 0 {
+		v := u.ask(w.now, 1)
+		if !v.ok {
+			w.after(v.again, func() { u.admit(w) })
+			return
+		}
+		u.arrived = append(u.arrived, w.now)
+		a := u.room[0]
+		u.room = u.room[1:]
+		a.p.respond(a.c, v, headers.Quota{}, u.service(w.rng))
+	}
 }
 
 func (p *process) start(workers int) {
@@ -81,7 +106,7 @@ func (p *process) head() *[]*call {
 func (p *process) pump() {
 	for !p.gate && len(p.again)+len(p.queue) > 0 {
 		waiting := float64(len(p.again) + len(p.queue))
-		at, lone, ever := p.mir.At(p.w.date(), 1, waiting, p.network())
+		at, lone, ever := p.ask(waiting)
 		if !ever {
 			panic("one unit can never leave")
 		}
@@ -95,6 +120,13 @@ func (p *process) pump() {
 		*q = (*q)[1:]
 		p.send(c, lone)
 	}
+}
+
+func (p *process) ask(waiting float64) (time.Time, bool, bool) {
+	if p.up.patient {
+		return epoch, false, true
+	}
+	return p.mir.At(p.w.date(), 1, waiting, p.network())
 }
 
 func (p *process) wake(when time.Duration) {
@@ -115,6 +147,13 @@ func (p *process) send(c *call, lone bool) {
 }
 
 func (p *process) arrive(c *call) {
+	if p.up.patient {
+		p.up.room = append(p.up.room, &arrival{p, c})
+		if len(p.up.room) == 1 {
+			p.up.admit(p.w)
+		}
+		return
+	}
 	v := p.up.ask(p.w.now, 1)
 	q := p.up.tell(v, p.w.now, p.w.rng)
 	work := 2 * time.Millisecond
@@ -122,6 +161,10 @@ func (p *process) arrive(c *call) {
 		work = p.up.service(p.w.rng)
 		p.up.arrived = append(p.up.arrived, p.w.now)
 	}
+	p.respond(c, v, q, work)
+}
+
+func (p *process) respond(c *call, v verdict, q headers.Quota, work time.Duration) {
 	p.w.after(work+p.net.delay(p.w.rng), func() { p.answer(c, v.ok, q) })
 }
 
@@ -130,6 +173,9 @@ func (p *process) answer(c *call, ok bool, q headers.Quota) {
 	p.mir.Learn(Answer{Sent: epoch.Add(c.sent), Received: p.w.date(), Cost: 1, Refused: !ok, Quota: q}, p.network())
 	if c.lone {
 		p.gate = false
+	}
+	if p.trace != nil {
+		p.trace("answer ok=%v lone=%v sent %.3f left %v reset %v", ok, c.lone, (c.sent - p.mir.epoch.Sub(epoch)).Seconds(), q.Remaining.Value, q.Reset.Value)
 	}
 	if ok {
 		p.got.done++

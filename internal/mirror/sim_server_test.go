@@ -18,6 +18,7 @@ type verdict struct {
 	ok          bool
 	limit, left float64
 	reset       time.Duration // from now; what it is the moment of differs between servers
+	again       time.Duration // from now until a refused call would have been admitted, if nobody else calls
 }
 
 // fixedWindow counts in windows aligned to phase, or opened by the first call when byFirst.
@@ -37,7 +38,7 @@ func (s *fixedWindow) ask(t time.Duration, n float64) verdict {
 	if ok {
 		s.used += n
 	}
-	return verdict{ok, s.limit, max(0, s.limit-s.used), s.end - t}
+	return verdict{ok, s.limit, max(0, s.limit-s.used), s.end - t, s.end - t}
 }
 
 func (s *fixedWindow) roll(t time.Duration) {
@@ -85,7 +86,7 @@ func (s *slidingLog) ask(t time.Duration, n float64) verdict {
 	if len(s.log) > 0 {
 		reset = s.log[0].at + s.length - t
 	}
-	return verdict{ok, s.limit, max(0, s.limit-s.used), reset}
+	return verdict{ok, s.limit, max(0, s.limit-s.used), reset, reset}
 }
 
 func (s *slidingLog) change(_ time.Duration, limit float64) { s.limit = limit }
@@ -112,7 +113,12 @@ func (s *slidingCounter) ask(t time.Duration, n float64) verdict {
 	if ok {
 		s.cur += n
 	}
-	return verdict{ok, s.limit, math.Floor(max(0, s.limit-s.prev*weight-s.cur)), s.end - t}
+	left := s.limit - s.prev*weight - s.cur
+	again := s.end - t
+	if s.prev > 0 && !ok {
+		again = min(again, time.Duration((n-left)/s.prev*float64(s.length))+1)
+	}
+	return verdict{ok, s.limit, math.Floor(max(0, left)), s.end - t, again}
 }
 
 func (s *slidingCounter) change(_ time.Duration, limit float64) { s.limit = limit }
@@ -140,7 +146,7 @@ func (s *tokenBucket) ask(t time.Duration, n float64) verdict {
 	if s.toNext {
 		missing = math.Ceil(s.level+1e-9) - s.level
 	}
-	return verdict{ok, s.burst, math.Floor(s.level + 1e-9), seconds(missing / s.rate)}
+	return verdict{ok, s.burst, math.Floor(s.level + 1e-9), seconds(missing / s.rate), seconds(max(0, n-s.level)/s.rate) + 1}
 }
 
 func (s *tokenBucket) refill(t time.Duration) {

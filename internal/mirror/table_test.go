@@ -29,6 +29,10 @@ func TestQuick(t *testing.T) {
 func base(kind string, workers int) scenario {
 	const q, k = 600, 4
 	s := scenario{name: kind, calls: q*k - q/2, workers: workers, service: 120 * time.Millisecond, tell: wholeSeconds(math.Ceil)}
+	if kind == "burst1" {
+		s.tell = millis
+		s.calls = 100
+	}
 	length := time.Minute
 	if workers == 1 {
 		length = 2 * time.Minute
@@ -48,37 +52,9 @@ func base(kind string, workers int) scenario {
 		case "bucket":
 			return newBucket(50, 100)
 		case "burst1":
-			return newBucket(20, 1)
+			return newBucket(1, 1)
 		}
 		panic(kind)
-	}
-	lat := 120*time.Millisecond + 40*time.Millisecond
-	s.bound = func(s scenario, start time.Duration) time.Duration {
-		n := float64(s.calls)
-		work := time.Duration(math.Ceil(n/float64(s.workers))) * lat
-		d := time.Duration(math.Ceil(q/2/float64(s.workers))) * lat
-		var server time.Duration
-		switch kind {
-		case "fixed":
-			into := (start - phase) % length
-			if into < 0 {
-				into += length
-			}
-			server = (k-1)*length - into + d
-		case "first", "log":
-			server = (k-1)*length + d
-		case "counter":
-			into := (start - phase) % length
-			if into < 0 {
-				into += length
-			}
-			server = length - into + time.Duration((n-q)/q*float64(length)) + lat
-		case "bucket":
-			server = seconds((n-100)/50) + lat
-		case "burst1":
-			server = seconds((n-1)/20) + lat
-		}
-		return max(work, server)
 	}
 	return s
 }

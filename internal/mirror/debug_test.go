@@ -1,0 +1,24 @@
+package mirror
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+)
+
+func TestDebug(t *testing.T) {
+	kind := os.Getenv("KIND")
+	var w, j, seed int
+	fmt.Sscan(os.Getenv("ARGS"), &w, &j, &seed)
+	s := base(kind, w)
+	s.jitter = exponential(time.Duration(j) * time.Millisecond)
+	s.script = func(w *world, up *upstream, ps []*process) {
+		ps[0].trace = func(format string, a ...any) {
+			m := ps[0].mir
+			fmt.Printf("%9.3f %s | law %d S-A %.0f edge %.3f(%v) low %.3f prev %.3f len %v fly %.0f rate %.2f\n", w.now.Seconds()-m.epoch.Sub(epoch).Seconds(), fmt.Sprintf(format, a...), m.law, m.win.supply-m.sends.total, m.win.edge.Seconds(), m.win.dated, m.win.edgeLow.Seconds(), m.win.previous.Seconds(), m.length.value, m.flying(), m.buk.rate)
+		}
+	}
+	f := s.run(uint64(seed))
+	fmt.Println(f)
+}
