@@ -1,6 +1,7 @@
 package headers
 
-// Dialect is a family of header names and of ways to write a moment, as one kind of server uses them.
+// Dialect is a family of header names and of ways to write a moment, as one kind of server uses them. Parse reads them all and
+// asks for none.
 type Dialect uint8
 
 // The dialects that Write speaks.
