@@ -51,6 +51,17 @@ func (o *Output) mendTail() error {
 	return o.writeText([]byte("\n"))
 }
 
+// TakeOutEarlier takes lines out that stood there before Begin, when the requests that drop names were sent again: the end of a job whose
+// input could not be looked at ahead.
+func (o *Output) TakeOutEarlier(drop func(id string) bool) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.path == "" || o.err != nil {
+		return o.err
+	}
+	return o.takeOut(drop)
+}
+
 // takeOut writes what is to stay into a new file and puts it in the place of the old one at once, so that a kill at any moment leaves one or
 // the other, whole.
 func (o *Output) takeOut(drop func(id string) bool) error {
@@ -95,7 +106,7 @@ func (o *Output) copyKept(to io.Writer, drop func(id string) bool) (size int64, 
 		if line.TooLong {
 			return 0, fmt.Errorf("line %d is above %d bytes", line.No, batchfile.MaxLine)
 		}
-		if s, ok := parseLine(line.Text); ok && drop(s.CustomID) {
+		if s, ok := parseLine(line.Text); ok && line.Offset < o.earlier.end && drop(s.CustomID) {
 			continue
 		}
 		size += int64(len(line.Text)) + 1

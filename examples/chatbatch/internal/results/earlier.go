@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -17,10 +16,10 @@ var ErrNotResults = errors.New("it holds no result line of a batch")
 // Earlier is what a file of results already says.
 type Earlier struct {
 	ids        *batchfile.IDs[entry]
-	Lines      int   // result lines
-	Unreadable int   // lines that are neither blank nor a result, a torn tail not counted
-	Tokens     int64 // spent, as the answers said
-	Attempts   int   // requests sent since the moment asked for
+	Lines      int            // result lines
+	Unreadable int            // lines that are neither blank nor a result, a torn tail not counted
+	Tokens     int64          // spent, as the answers said
+	Attempts   map[string]int // requests sent since the moment asked for, by model
 
 	end  int64 // after the last whole line
 	tail tail
@@ -41,7 +40,9 @@ type entry struct {
 	hash     [8]byte // the first half of the body hash's hex digits; zero if unknown
 }
 
-func noEarlier() *Earlier { return &Earlier{ids: batchfile.NewIDs[entry]()} }
+func noEarlier() *Earlier {
+	return &Earlier{ids: batchfile.NewIDs[entry](), Attempts: map[string]int{}}
+}
 
 // readEarlier goes through a file of results. Attempts sent since that moment are counted.
 func readEarlier(r io.Reader, since time.Time) (*Earlier, error) {
@@ -107,7 +108,7 @@ func (e *Earlier) note(s *seenLine, since time.Time) {
 	e.Lines++
 	e.Tokens += s.tokens()
 	if s.SentAt.After(since) {
-		e.Attempts += s.Attempts + s.EarlierAttempts
+		e.Attempts[s.Model] += s.Attempts + s.EarlierAttempts
 	}
 	now := entry{verdict: s.verdict(), attempts: int32(s.Attempts + s.EarlierAttempts)}
 	copy(now.hash[:], s.BodyHash)
@@ -143,6 +144,7 @@ type seenLine struct {
 	Response *seenResponse   `json:"response"`
 	Error    json.RawMessage `json:"error"`
 
+	Model           string    `json:"model"`
 	Attempts        int       `json:"attempts"`
 	EarlierAttempts int       `json:"earlier_attempts"`
 	SentAt          time.Time `json:"sent_at"`
@@ -188,9 +190,4 @@ func (s *seenLine) tokens() int64 {
 		return 0
 	}
 	return body.Usage.Total
-}
-
-// String reads "3 results, 1 unreadable line".
-func (e *Earlier) String() string {
-	return fmt.Sprintf("%d results, %d unreadable lines", e.Lines, e.Unreadable)
 }

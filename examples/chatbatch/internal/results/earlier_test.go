@@ -70,11 +70,11 @@ func TestWhatWasSpentEarlier(t *testing.T) {
 	at := func(l Line, sent time.Time) Line { l.SentAt = &sent; return l }
 	old, recent := day.Add(-25*time.Hour), day.Add(-time.Hour)
 	again := at(failed("c"), recent)
-	again.Earlier = 4
+	again.Earlier, again.Model = 4, "m"
 	rejected := failed("d")
 	rejected.Attempts = 0
 	e := earlierOf(t, text(t, at(answered("a"), old), at(answered("b"), recent), again, rejected), day.Add(-24*time.Hour))
-	assert.Equal(t, 1+3+4, e.Attempts)
+	assert.Equal(t, map[string]int{"": 1, "m": 3 + 4}, e.Attempts)
 	assert.Equal(t, int64(22), e.Tokens)
 	assert.Equal(t, 4, e.Lines)
 	assert.Equal(t, 7, e.AttemptsOf("c"))

@@ -14,6 +14,7 @@ type Line struct {
 	Error    *Error    `json:"error"`    // nil where there is a Response, whatever its status
 
 	InputLine   int             `json:"line,omitempty"`             // of the input file, from 1
+	Model       string          `json:"model,omitempty"`            // as asked for
 	Attempts    int             `json:"attempts"`                   // requests sent for it, the first included; 0: nothing was sent
 	Earlier     int             `json:"earlier_attempts,omitempty"` // of runs before this one, whose result line this one replaces
 	WaitedMS    int64           `json:"waited_ms"`                  // in the client's own budget

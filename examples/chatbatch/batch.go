@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/job"
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/results"
+	"github.com/seed-18ca0a92/throttle/llm"
+)
+
+// day is what -rpd counts over: the last 24 hours, whatever the clock says, so that it holds for services that reset at any hour.
+const day = 24 * time.Hour
+
+// batch is one run over one input.
+type batch struct {
+	settings *settings
+	world    world
+	target   *target
+	in       *input
+	out      *results.Output
+	plan     plan
+	census   *census
+	guess    *llm.Estimator
+	tally    *job.Tally
+	client   *client
+	brake    *job.Brake
+	least    func(*batch) time.Duration // the least time that the job could take; zero = unknown
+}
+
+// prepare checks everything that can be checked before the first request. Nothing is created or changed yet.
+func prepare(s *settings, w world) (b *batch, err error) {
+	b = &batch{settings: s, world: w, census: newCensus(), guess: llm.NewEstimator(), least: (*batch).leastByLimits}
+	if !s.dryRun {
+		if b.target, err = newTarget(s, w.env); err != nil {
+			return nil, err
+		}
+	}
+	if b.in, err = openInput(s, w); err != nil {
+		return nil, err
+	}
+	if err := b.openOutput(); err != nil {
+		b.close()
+		return nil, err
+	}
+	b.plan = plan{earlier: b.out.Earlier(), retryFailed: s.retryFailed}
+	if err := b.check(); err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// openOutput opens -o, or standard output.
+func (b *batch) openOutput() (err error) {
+	s := b.settings
+	if b.in.is(s.output) {
+		return fmt.Errorf("-o %s is the input itself", s.output)
+	}
+	if s.output == "" {
+		b.out = results.To(b.world.stdout)
+		if s.demo() {
+			b.out = results.To(io.Discard)
+		}
+		return nil
+	}
+	b.out, err = results.Open(s.output, time.Now().Add(-day), s.overwrite)
+	if errors.Is(err, results.ErrNotResults) {
+		err = fmt.Errorf("%w; choose another -o, or -overwrite", err)
+	}
+	return err
+}
+
+// check goes through the whole input ahead of the job, where that is possible.
+func (b *batch) check() error {
+	if !b.in.whole() && !b.settings.dryRun {
+		if b.settings.strict {
+			return errors.New("-strict needs a file: a pipe cannot be checked before its first request is sent")
+		}
+		return nil
+	}
+	f, err := b.feed(b.census, b.world.stderr)
+	if err == nil {
+		err = f.drain()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", b.in.name, err)
+	}
+	if b.settings.strict && b.census.rejected > 0 {
+		return fmt.Errorf("%s: %d bad lines, and -strict refuses them: nothing was sent", b.in.name, b.census.rejected)
+	}
+	return nil
+}
+
+// feed begins at the first line.
+func (b *batch) feed(c *census, rejects io.Writer) (*feed, error) {
+	in, err := b.in.reader()
+	if err != nil {
+		return nil, err
+	}
+	return &feed{in: in, name: b.in.name, plan: b.plan, census: c, rejects: rejects, guess: b.guess}, nil
+}
+
+func (b *batch) close() {
+	if b.in != nil {
+		b.in.close()
+	}
+	if b.out != nil {
+		_ = b.out.Close() // after a run this was done before, and its error told
+	}
+}
+
+// run sends what there is to send.
+func (b *batch) run(ctx context.Context) int {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	b.tally = job.NewTally()
+	b.brake = job.NewBrake(context.WithoutCancel(ctx), b.settings.grace)
+	defer b.brake.Release()
+	f, err := b.begin(ctx)
+	if err != nil {
+		return refuse(b.world.stderr, err)
+	}
+	defer b.client.transport.Close()
+	b.watch(ctx)
+	err = b.work(f)
+	return b.finish(f, err)
+}
+
+// begin makes the client and the output ready.
+func (b *batch) begin(ctx context.Context) (f *feed, err error) {
+	if b.client, err = newClient(b.settings, b.target, b.guess, b.tally); err != nil {
+		return nil, err
+	}
+	if err = b.client.book(ctx, b.settings, b.plan.earlier.Attempts); err != nil {
+		return nil, err
+	}
+	// What was checked already is counted again in a census of its own, whose bad lines were named before.
+	c, rejects := b.census, b.world.stderr
+	if b.in.whole() {
+		c, rejects = newCensus(), io.Discard
+	}
+	if f, err = b.feed(c, rejects); err != nil {
+		return nil, fmt.Errorf("%s: %w", b.in.name, err)
+	}
+	drop := b.census.sendsAgain
+	if !b.in.whole() || b.census.again.Len() == 0 {
+		drop = nil
+	}
+	return f, b.out.Begin(drop)
+}
+
+// work is the job itself.
+func (b *batch) work(f *feed) error {
+	sink, flush := b.sink()
+	j := &job.Job{
+		Client: b.client, Target: b.target.url, Header: b.target.header, Secret: b.target.secret,
+		Sink: sink, Tally: b.tally, Brake: b.brake, Estimator: b.guess,
+		Workers: b.settings.workers, MaxAttempts: b.settings.maxAttempts, BodyTimeout: b.settings.timeout,
+	}
+	if b.settings.maxTokens > 0 {
+		j.Spend = job.NewSpend(b.settings.maxTokens, b.plan.earlier.Tokens)
+	}
+	show := b.newProgress()
+	j.Run(cloning{f})
+	show.end()
+	err := flush()
+	if !b.in.whole() && f.census.again.Len() > 0 {
+		err = errors.Join(err, b.out.TakeOutEarlier(f.census.sendsAgain))
+	}
+	return errors.Join(err, b.out.Close())
+}
+
+// windowPerWorker is how far results may be ahead of the slowest request with -ordered, for each worker. It bounds the memory, and what a kill can lose.
+const windowPerWorker = 4
+
+func (b *batch) sink() (s job.Sink, flush func() error) {
+	if !b.settings.ordered {
+		return results.Unordered{Out: b.out}, func() error { return nil }
+	}
+	o := results.NewOrder(b.out, windowPerWorker*b.settings.workers)
+	return o, o.Flush
+}
+
+// finish tells how it went.
+func (b *batch) finish(f *feed, err error) int {
+	if err != nil && b.brake.Stop().Kind == job.NotStopped {
+		b.brake.Pull(job.Stop{Kind: job.NoOutput, Text: err.Error()})
+	}
+	b.census = f.census
+	code := b.exitCode()
+	if !b.settings.quiet || code != exitDone {
+		b.summary(b.world.stderr)
+	}
+	if err := b.writeReport(); err != nil {
+		fmt.Fprintf(b.world.stderr, "chatbatch: the report cannot be written: %v\n", err)
+	}
+	return code
+}
+
+func (b *batch) exitCode() int {
+	var refused *batchfile.FileError
+	t, stop := b.tally.Totals(), b.brake.Stop()
+	switch {
+	case stop.Kind == job.Interrupted:
+		return exitInterrupted
+	case stop.Kind == job.NoInput && errors.As(stop.Err, &refused):
+		return exitRefused
+	case stop.Kind != job.NotStopped:
+		return exitStopped
+	case t.Failed > 0 || b.census.rejected > 0 || b.census.failed > 0:
+		return exitSomeFailed
+	}
+	return exitDone
+}

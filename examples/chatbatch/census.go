@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
+	"github.com/seed-18ca0a92/throttle/llm"
+)
+
+const (
+	// maxListed is how many bad lines are named one by one: more would bury the rest of what is said.
+	maxListed = 1000
+	// maxModels bounds what is kept per model; a file that names more has them counted together.
+	maxModels = 1000
+)
+
+// load is what the requests of one model amount to.
+type load struct {
+	requests    int
+	prompt, all int64 // tokens of the prompts, and with the longest answers
+}
+
+// census is what the lines of the input amount to. It is filled by one pass over them, ahead of the job or along with it.
+type census struct {
+	format   batchfile.Format
+	lines    int
+	requests int // good lines
+	kept     int // of them, those with an answer already
+	failed   int // of them, those with a lasting refusal
+	changed  int // of them, those whose body is another now
+	rejected int
+	reasons  map[batchfile.Reason]int
+	models   map[string]*load // of what is to be sent
+	again    *batchfile.IDs[struct{}]
+}
+
+func newCensus() *census {
+	return &census{reasons: map[batchfile.Reason]int{}, models: map[string]*load{}, again: batchfile.NewIDs[struct{}]()}
+}
+
+func (c *census) toSend() int { return c.requests - c.kept - c.failed }
+
+// reject counts a bad line, and names it on out unless there are too many.
+func (c *census) reject(item batchfile.Item, name string, out io.Writer) {
+	c.rejected++
+	c.reasons[item.Reject.Reason]++
+	switch {
+	case c.rejected <= maxListed:
+		fmt.Fprintf(out, "%s:%d: %v\n", name, item.Line, item.Reject)
+	case c.rejected == maxListed+1:
+		fmt.Fprintf(out, "%s: further bad lines are only counted\n", name)
+	}
+}
+
+// request counts a good line by what is decided for it.
+func (c *census) request(req *batchfile.Request, d decision, p llm.Prompt, tokens llm.Tokens) {
+	c.requests++
+	if d.changed {
+		c.changed++
+	}
+	if d.again {
+		c.again.Set(req.ID, struct{}{})
+	}
+	switch {
+	case d.failed:
+		c.failed++
+	case !d.send:
+		c.kept++
+	default:
+		c.load(req.Model).add(p, tokens)
+	}
+}
+
+func (c *census) load(model string) *load {
+	if l := c.models[model]; l != nil {
+		return l
+	}
+	if len(c.models) >= maxModels {
+		model = "(further models)"
+	}
+	if c.models[model] == nil {
+		c.models[model] = &load{}
+	}
+	return c.models[model]
+}
+
+func (l *load) add(p llm.Prompt, t llm.Tokens) {
+	l.requests++
+	l.prompt += int64(t.Input)
+	l.all += int64(t.Input)
+	if p.MaxOutput > 0 {
+		l.all += int64(p.MaxOutput * max(1, p.Answers))
+	} else {
+		l.all += int64(t.Output)
+	}
+}
+
+// sendsAgain tells whether the earlier result of id makes way.
+func (c *census) sendsAgain(id string) bool {
+	_, again := c.again.Get(id)
+	return again
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/seed-18ca0a92/throttle"
+	"github.com/seed-18ca0a92/throttle/budget"
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/job"
+	"github.com/seed-18ca0a92/throttle/llm"
+)
+
+// client is the throttled way to the target.
+type client struct {
+	*http.Client
+	transport *throttle.Transport
+	target    *target
+}
+
+// newClient builds it from the flags: the base connects, Traffic counts every attempt, the throttle decides when there is one.
+func newClient(s *settings, t *target, guess *llm.Estimator, tally *job.Tally) (*client, error) {
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.MaxIdleConns, base.MaxIdleConnsPerHost = 0, s.workers // no connection is closed only to be opened again
+	opts := []throttle.Option{
+		throttle.WithKey(llm.ByModel),
+		throttle.WithCost(costOf(s, guess)),
+		throttle.WithUsage(guess.Usage),
+		throttle.WithVerdict(llm.Verdict),
+		throttle.WithIdempotent(func(*http.Request) bool { return true }), // chat calls change nothing
+		throttle.WithAttemptTimeout(s.timeout),
+	}
+	if s.maxWait > 0 {
+		opts = append(opts, throttle.WithMaxWait(s.maxWait))
+	}
+	if s.maxAttempts > 0 {
+		opts = append(opts, throttle.WithMaxAttempts(s.maxAttempts))
+	}
+	if len(s.policiesOf(""))+len(s.limits) > 0 {
+		opts = append(opts, throttle.WithPolicyFunc(s.policyFunc))
+	}
+	transport, err := throttle.NewTransport(&job.Traffic{Base: base, Tally: tally}, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return &client{&http.Client{Transport: transport, CheckRedirect: noRedirect}, transport, t}, nil
+}
+
+// noRedirect keeps the key, and the requests, with the host that the user named.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// costOf adds the day's unit to what the estimator says.
+func costOf(s *settings, guess *llm.Estimator) func(*http.Request) budget.Cost {
+	if s.rpd == 0 {
+		return guess.Cost
+	}
+	return func(req *http.Request) budget.Cost {
+		cost := guess.Cost(req)
+		cost[dailyRequests] = 1
+		return cost
+	}
+}
+
+// book counts the requests that earlier runs sent within the day, by model, against -rpd.
+func (c *client) book(ctx context.Context, s *settings, attempts map[string]int) error {
+	if s.rpd == 0 {
+		return nil
+	}
+	for model, n := range attempts {
+		key, err := c.keyOf(ctx, model)
+		if err != nil {
+			return err
+		}
+		cost := budget.Cost{budget.Requests: 0, dailyRequests: min(float64(n), s.rpd)}
+		permit, err := c.transport.Acquire(ctx, throttle.Call{Key: key, Cost: cost, Bypass: true})
+		if err != nil {
+			return err
+		}
+		permit.Done()
+	}
+	return nil
+}
+
+// keyOf is the key that requests of a model have.
+func (c *client) keyOf(ctx context.Context, model string) (string, error) {
+	req, err := http.NewRequestWithContext(llm.NewContext(ctx, llm.Prompt{Model: model}), http.MethodPost, c.target.url, nil)
+	if err != nil {
+		return "", err
+	}
+	req.Header = c.target.header
+	return c.transport.Key(req), nil
+}

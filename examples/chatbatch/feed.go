@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/job"
+	"github.com/seed-18ca0a92/throttle/llm"
+)
+
+// feed turns the lines of the input into tasks, and counts them.
+type feed struct {
+	in      *batchfile.Reader
+	name    string
+	plan    plan
+	census  *census
+	rejects io.Writer // where bad lines are named
+	guess   *llm.Estimator
+}
+
+var _ job.Feed = (*feed)(nil)
+
+// Next skips what needs no result. It returns io.EOF at the end.
+func (f *feed) Next() (*job.Task, error) {
+	for {
+		item, err := f.in.Next()
+		f.census.lines, f.census.format = f.in.Lines(), f.in.Format()
+		if err != nil {
+			return nil, err
+		}
+		if t := f.task(item); t != nil {
+			return t, nil
+		}
+	}
+}
+
+func (f *feed) task(item batchfile.Item) *job.Task {
+	if item.Reject != nil {
+		return f.rejected(item)
+	}
+	req := item.Request
+	d := f.plan.decide(req, f.in.Format())
+	p := llm.Inspect(req.Body)
+	p.Model = req.Model
+	f.census.request(req, d, p, f.guess.Estimate(p))
+	if !d.send {
+		return nil
+	}
+	return &job.Task{Request: req, Prompt: p, Earlier: f.plan.earlier.AttemptsOf(req.ID)}
+}
+
+func (f *feed) rejected(item batchfile.Item) *job.Task {
+	f.census.reject(item, f.name, f.rejects)
+	write, again := f.plan.records(item.Reject)
+	if again {
+		f.census.again.Set(item.Reject.ID, struct{}{})
+	}
+	if !write {
+		return nil
+	}
+	return &job.Task{Ready: rejection(item, job.NewID())}
+}
+
+// drain goes through everything that is left: a survey.
+func (f *feed) drain() error {
+	for {
+		if _, err := f.Next(); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// cloning hands out tasks that outlive their line, for work that goes on beside the reading.
+type cloning struct{ *feed }
+
+// Next is that of the feed.
+func (c cloning) Next() (*job.Task, error) {
+	t, err := c.feed.Next()
+	if t != nil && t.Request != nil {
+		t.Request = t.Request.Clone()
+	}
+	return t, err
+}

@@ -1,0 +1,79 @@
+package job
+
+import (
+	"context"
+	"time"
+)
+
+// flight is one call from its start to the end of its answer, over all its attempts.
+type flight struct {
+	brake  *Brake
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	// The brake's lock guards these.
+	away bool      // an attempt was sent, and no other has to follow as far as is known
+	sent time.Time // when the last attempt was
+}
+
+type flightKey struct{}
+
+// begin starts a call; end it by flight.end.
+func (b *Brake) begin() *flight {
+	f := &flight{brake: b}
+	ctx, cancel := context.WithCancelCause(b.ctx)
+	f.ctx, f.cancel = context.WithValue(ctx, flightKey{}, f), cancel
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.flights[f] = struct{}{}
+	if b.stop.Kind != NotStopped {
+		f.dropLocked()
+	}
+	return f
+}
+
+func (f *flight) end() {
+	f.brake.mu.Lock()
+	delete(f.brake.flights, f)
+	f.brake.mu.Unlock()
+	f.cancel(nil)
+}
+
+// dropLocked lets go of a call that is not under way.
+func (f *flight) dropLocked() {
+	if !f.away {
+		f.cancel(errStopped)
+	}
+}
+
+// takeOff marks an attempt as sent, unless the job was stopped before.
+func (f *flight) takeOff(now time.Time) error {
+	f.brake.mu.Lock()
+	defer f.brake.mu.Unlock()
+	if f.brake.stop.Kind != NotStopped {
+		f.dropLocked()
+		return errStopped
+	}
+	f.away, f.sent = true, now
+	return nil
+}
+
+// turnBack says that the attempt failed and another may follow, which a stopped job does not wait for.
+func (f *flight) turnBack() {
+	f.brake.mu.Lock()
+	defer f.brake.mu.Unlock()
+	f.away = false
+	if f.brake.stop.Kind != NotStopped {
+		f.dropLocked()
+	}
+}
+
+// sentAt is when the last attempt was sent; zero if none was.
+func (f *flight) sentAt() time.Time {
+	f.brake.mu.Lock()
+	defer f.brake.mu.Unlock()
+	return f.sent
+}
+
+// stopped tells whether the job's stop is what ended this call.
+func (f *flight) stopped() bool { return context.Cause(f.ctx) == errStopped }

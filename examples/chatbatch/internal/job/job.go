@@ -1,0 +1,150 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/llm"
+)
+
+// Doer sends a request and waits for its answer, with all attempts and waits that this takes. It must use Traffic below.
+type Doer interface {
+	Do(*http.Request) (*http.Response, error)
+}
+
+// Job is a batch that can be run once. Client, Target, Sink, Tally, Brake, Estimator and Workers must be set.
+type Job struct {
+	Client    Doer
+	Target    string      // the URL that every request goes to
+	Header    http.Header // set in every request
+	Secret    string      // never to be written, even if the server says it; may be empty
+	Sink      Sink
+	Tally     *Tally
+	Brake     *Brake
+	Estimator *llm.Estimator // for Spend
+	Spend     *Spend         // nil = no cap
+
+	Workers     int           // calls at once, those that wait included
+	MaxAttempts int           // of one request; 0 = the client's own rule
+	BodyTimeout time.Duration // for the body of an answer; 0 = none
+}
+
+// Run works through the feed until its end or the stop of the brake, and returns when the last result is written.
+func (j *Job) Run(feed Feed) {
+	tasks := make(chan *Task)
+	var workers sync.WaitGroup
+	for range j.Workers {
+		workers.Go(func() {
+			for t := range tasks {
+				j.do(t)
+			}
+		})
+	}
+	finished := make(chan struct{})
+	go j.closeSpendOnStop(finished)
+	j.feed(feed, tasks)
+	close(tasks)
+	workers.Wait()
+	close(finished)
+}
+
+// closeSpendOnStop wakes the feeder when it waits for tokens of a job that was stopped.
+func (j *Job) closeSpendOnStop(finished <-chan struct{}) {
+	select {
+	case <-j.Brake.Pulled():
+		j.Spend.close()
+	case <-finished:
+	}
+}
+
+// feed hands out the tasks in order, no faster than workers and sink take them.
+func (j *Job) feed(feed Feed, tasks chan<- *Task) {
+	for n := 0; ; n++ {
+		if !j.Sink.Reserve(j.Brake.Pulled()) {
+			return
+		}
+		t, err := feed.Next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				j.Brake.Pull(Stop{Kind: NoInput, Text: fmt.Sprintf("the input cannot be read: %v", err), Err: err})
+			}
+			return
+		}
+		t.n = n
+		if !j.afford(t) {
+			return
+		}
+		select {
+		case tasks <- t:
+		case <-j.Brake.Pulled():
+			j.letGo(t)
+			return
+		}
+	}
+}
+
+// afford sets the tokens aside that a task may cost, or stops the job.
+func (j *Job) afford(t *Task) bool {
+	if j.Spend == nil || t.Request == nil {
+		return true
+	}
+	most := j.most(t.Prompt)
+	if j.Spend.reserve(most) {
+		t.reserve = most
+		return true
+	}
+	j.letGo(t)
+	j.Brake.Pull(Stop{Kind: Spent, Text: fmt.Sprintf("the next request may cost %d tokens, which would exceed the cap of %d", most, j.Spend.most)})
+	return false
+}
+
+// most is what a request may cost: its own limit on the answer where it has one, else what answers were like so far.
+func (j *Job) most(p llm.Prompt) int64 {
+	t := j.Estimator.Estimate(p)
+	if p.MaxOutput > 0 {
+		t.Output = p.MaxOutput * max(1, p.Answers)
+	}
+	return int64(t.Input + t.Output)
+}
+
+// letGo drops a task that will not be sent by this run.
+func (j *Job) letGo(t *Task) {
+	j.Tally.unsent()
+	j.Spend.settle(t.reserve, 0)
+	_ = j.Sink.Put(t.n, nil) // a failed write has stopped the job already
+}
+
+// do sends one request and records its result.
+func (j *Job) do(t *Task) {
+	if t.Request == nil {
+		j.record(t, outcome{line: t.Ready, cause: "rejected: " + t.Ready.Error.Code})
+		return
+	}
+	if j.Brake.isPulled() {
+		j.letGo(t)
+		return
+	}
+	f := j.Brake.begin()
+	o := j.send(f, t)
+	f.end()
+	if o.stop.Kind != NotStopped {
+		j.Brake.Pull(o.stop)
+	}
+	if o.line == nil {
+		j.letGo(t)
+		return
+	}
+	j.record(t, o)
+}
+
+func (j *Job) record(t *Task, o outcome) {
+	j.Spend.settle(t.reserve, int64(o.tokens.Total))
+	j.Tally.ended(time.Now(), o.cause, o.tokens)
+	if err := j.Sink.Put(t.n, o.line); err != nil {
+		j.Brake.Pull(Stop{Kind: NoOutput, Text: err.Error()})
+	}
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// The exit codes.
+const (
+	exitDone        = 0   // every request has an answer
+	exitSomeFailed  = 1   // some lines were rejected or failed
+	exitRefused     = 2   // bad flags, or a file that cannot be used; nothing was sent
+	exitStopped     = 3   // stopped before the end: account, quota, deadline, token cap, output
+	exitInterrupted = 130 // by Ctrl-C or a kill
+)
+
+// world is what surrounds the program.
+type world struct {
+	env            func(string) string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	interrupts     <-chan os.Signal // the first stops with grace, the second at once; may be nil
+}
+
+func main() {
+	signal.Ignore(syscall.SIGPIPE) // so that a reader that goes away is an error of the write, which stops the job as it should
+	interrupts := make(chan os.Signal, 2)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	os.Exit(run(context.Background(), os.Args[1:], world{os.Getenv, os.Stdin, os.Stdout, os.Stderr, interrupts}))
+}
