@@ -23,22 +23,25 @@ const secondaryHold = time.Minute
 // reader reads answers. It is pooled: the report is used again.
 type reader struct {
 	report headers.Report
+	now    time.Time
+	peek   func() []byte // nil for streams and for answers that are no errors
+	body   *headers.Body // once looked at
 }
 
 // read says what an answer means.
 func (r *reader) read(cfg *config, resp *http.Response, now time.Time) outcome {
 	headers.ParseInto(&r.report, resp.Header, resp.StatusCode, now)
+	r.now, r.peek, r.body = now, nil, nil
 	o := outcome{resp: resp}
-	var peek func() []byte
 	if (cfg.report != nil || cfg.verdict != nil || resp.StatusCode >= 400) && !isStream(resp) {
-		peek = peeker(resp)
+		r.peek = peeker(resp)
 	}
 	if cfg.report != nil {
-		cfg.report(&r.report, resp, peek)
+		cfg.report(&r.report, resp, r.peek)
 	}
 	verdict := ByDefault
 	if cfg.verdict != nil {
-		verdict = cfg.verdict(resp, peek)
+		verdict = cfg.verdict(resp, r.peek)
 	}
 	switch verdict {
 	case Accepted:
@@ -46,27 +49,30 @@ func (r *reader) read(cfg *config, resp *http.Response, now time.Time) outcome {
 	case Hopeless:
 		o.kind = hopeless
 	case Refused:
-		o.kind, o.safe = refused, true
+		o.kind = refused
 	default:
-		r.byDefault(&o, peek)
+		r.byDefault(&o)
 	}
-	o.asked = r.report.RetryAfter.Value
 	if o.kind == refused {
+		o.safe = true
+		r.look().AddTo(&r.report)
 		o.asked, _ = statedWait(&r.report)
+	} else {
+		o.asked = r.report.RetryAfter.Value
 	}
 	return o
 }
 
 // byDefault is the transport's own reading of an answer.
-func (r *reader) byDefault(o *outcome, peek func() []byte) {
+func (r *reader) byDefault(o *outcome) {
 	status := o.resp.StatusCode
 	if status < 400 {
 		return
 	}
 	switch {
-	case r.refusal(status, peek):
-		o.kind, o.safe = refused, true
-		if r.report.ShouldRetry == headers.Some(false) || spent(peek) {
+	case r.refusal(status):
+		o.kind = refused
+		if r.report.ShouldRetry == headers.Some(false) || r.look().Hopeless {
 			o.kind = hopeless
 		}
 	case r.report.ShouldRetry == headers.Some(true):
@@ -78,16 +84,29 @@ func (r *reader) byDefault(o *outcome, peek func() []byte) {
 }
 
 // refusal reports whether a status, with its signs, says "too many".
-func (r *reader) refusal(status int, peek func() []byte) bool {
+func (r *reader) refusal(status int) bool {
 	switch status {
 	case http.StatusTooManyRequests, statusOverloaded:
 		return true
 	case http.StatusServiceUnavailable, http.StatusTeapot: // a teapot is how Binance tells a ban
 		return r.report.RetryAfter.Known
 	case http.StatusForbidden:
-		return r.report.RetryAfter.Known || r.exhausted() || r.secondary(peek)
+		return r.report.RetryAfter.Known || r.exhausted() || r.secondary()
+	case http.StatusBadRequest: // Linear
+		return r.look().Throttled
 	}
 	return false
+}
+
+// look is what the body says, where there is one to look at.
+func (r *reader) look() *headers.Body {
+	if r.body == nil {
+		r.body = new(headers.Body)
+		if r.peek != nil {
+			*r.body = headers.ParseBody(r.peek(), r.now)
+		}
+	}
+	return r.body
 }
 
 // exhausted reports whether the answer says that a quota is used up.
@@ -101,21 +120,14 @@ func (r *reader) exhausted() bool {
 }
 
 // secondary recognises a GitHub-style limit that only the body tells, and notes the wait that goes with it.
-func (r *reader) secondary(peek func() []byte) bool {
-	if peek == nil {
+func (r *reader) secondary() bool {
+	if !r.look().Throttled {
 		return false
 	}
-	text := strings.ToLower(string(peek()))
-	if !strings.Contains(text, "secondary rate limit") && !strings.Contains(text, "abuse detection") {
-		return false
+	if !r.body.RetryAfter.Known {
+		r.report.RetryAfter = headers.Some(secondaryHold)
 	}
-	r.report.RetryAfter = headers.Some(secondaryHold)
 	return true
-}
-
-// spent recognises a refusal that only a payment heals. The code is OpenAI's, and many speak its dialect.
-func spent(peek func() []byte) bool {
-	return peek != nil && strings.Contains(string(peek()), `"insufficient_quota"`)
 }
 
 // isStream reports whether the body of resp is not to be looked at: events come when they come, and after a switch of protocols the body is
