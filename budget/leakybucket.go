@@ -100,8 +100,8 @@ func (b *leakyBucket) shift(n float64) {
 
 func (b *leakyBucket) State(now time.Time) State {
 	used, available := 0.0, b.p.Limit
-	if due := b.due(); due.After(now) {
-		used, available = due.Sub(now).Seconds()*b.rate, 0
+	if b.due().After(now) {
+		used, available = (b.empty.Sub(now).Seconds()+b.frac/1e9)*b.rate, 0
 	}
 	return stateOf(b, now, b.p.Limit, used, available)
 }

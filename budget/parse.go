@@ -30,7 +30,10 @@ func ParsePolicy(s string) (Policy, error) {
 	if err := p.parse(r); err != nil {
 		return Policy{}, fmt.Errorf("budget: %q: %w", s, err)
 	}
-	return p, p.Validate()
+	if err := p.Validate(); err != nil {
+		return Policy{}, err
+	}
+	return p, nil
 }
 
 var errForm = errors.New(`write it like "500/minute" or "200000 tokens/minute burst 1000"`)
@@ -42,10 +45,16 @@ func (p *Policy) parse(r *reader) (err error) {
 	if err := p.parseRate(r); err != nil {
 		return err
 	}
+	said := map[string]bool{}
 	for !r.done() {
-		if err := p.parseOption(r); err != nil {
+		part, err := p.parseOption(r)
+		if err != nil {
 			return err
 		}
+		if said[part] {
+			return fmt.Errorf("%s is said twice: leave one of them out", part)
+		}
+		said[part] = true
 	}
 	return nil
 }
@@ -70,24 +79,24 @@ func (p *Policy) parseRate(r *reader) (err error) {
 	return err
 }
 
-// parseOption reads one of the parts that may follow the window.
-func (p *Policy) parseOption(r *reader) (err error) {
-	word := r.next()
-	switch strings.ToLower(word.bare()) {
+// parseOption reads one of the parts that may follow the window, and says which.
+func (p *Policy) parseOption(r *reader) (part string, err error) {
+	first := r.next()
+	switch part = strings.ToLower(first.bare()); part {
 	case "burst":
 		p.Burst, err = parseAmount(r.next().text)
 	case "name":
+		if r.done() {
+			return "", errors.New("no word after name: add one, or leave name out")
+		}
 		p.Name = r.next().text
 	case "anchor":
-		p.Anchor, err = time.Parse(time.RFC3339, r.next().text)
+		p.Anchor, err = parseMoment(r.next().text)
 	default:
-		algorithm, known := algorithmNamed(word.bare())
-		if !known {
-			return fmt.Errorf("%q is neither burst, anchor, name nor an algorithm (%s)", word.text, strings.Join(algorithmNames[:], ", "))
-		}
-		p.Algorithm = algorithm
+		part = "the algorithm"
+		p.Algorithm, err = first.algorithm()
 	}
-	return err
+	return part, err
 }
 
 // shorthand reads the three letters that people write for requests and tokens per something.

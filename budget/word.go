@@ -23,6 +23,14 @@ func (w word) bare() string {
 
 func (w word) isPer() bool { return w.bare() == "/" || strings.EqualFold(w.bare(), "per") }
 
+func (w word) algorithm() (Algorithm, error) {
+	a, known := algorithmNamed(w.bare())
+	if !known {
+		return 0, fmt.Errorf("%q is neither burst, anchor, name nor an algorithm (%s)", w.text, strings.Join(algorithmNames[:], ", "))
+	}
+	return a, nil
+}
+
 // reader hands out the words of a text one by one; after the last, empty ones.
 type reader struct{ words []word }
 
@@ -87,44 +95,61 @@ func parseAmount(s string) (float64, error) {
 	return n * factor, nil
 }
 
-// ungrouped takes out underscores and commas that stand before groups of three digits.
+// ungrouped takes out commas that stand before groups of three digits. ParseFloat reads underscores by itself.
 func ungrouped(s string) string {
-	whole, fraction, _ := strings.Cut(s, ".")
-	groups := strings.FieldsFunc(whole, func(r rune) bool { return r == '_' || r == ',' })
-	for i, g := range groups {
-		if i > 0 && len(g) != 3 {
+	whole, fraction, point := strings.Cut(s, ".")
+	groups := strings.Split(whole, ",")
+	for _, g := range groups[1:] {
+		if len(g) != 3 {
 			return s
 		}
 	}
-	if len(groups) < 2 {
-		return s
+	whole = strings.Join(groups, "")
+	if point {
+		return whole + "." + fraction
 	}
-	return strings.TrimSuffix(strings.Join(groups, "")+"."+fraction, ".")
+	return whole
+}
+
+// parseMoment reads an anchor.
+func parseMoment(s string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%q is no moment: write it like 2026-01-01T05:00:00Z", s)
+	}
+	return t, nil
 }
 
 // parseWindow reads a window: "minute", "10s", "7d", "10 seconds".
 func parseWindow(r *reader) (time.Duration, error) {
 	text := r.next().bare()
-	if _, err := strconv.Atoi(text); err == nil {
+	if strings.Trim(text, digits) == "" {
 		text += r.next().bare()
 	}
-	unit := strings.ToLower(strings.TrimLeft(text, "0123456789"))
-	count, err := strconv.Atoi(text[:len(text)-len(unit)])
-	if len(text) == len(unit) {
-		count, err = 1, nil
+	unit := strings.TrimLeft(text, digits)
+	length, known := windowNamed(strings.ToLower(unit))
+	if known {
+		return times(strings.TrimSuffix(text, unit), length)
 	}
-	length, known := windowNamed(unit)
-	if !known {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return 0, fmt.Errorf("%q is no window: use second, minute, hour, day, week, or a length such as 10s, 5m, 7d", text)
-		}
-		return d, nil
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no window: use second, minute, hour, day, week, or a length such as 10s, 5m, 7d", text)
 	}
-	if err != nil || time.Duration(count) > maxWindow/length {
-		return 0, fmt.Errorf("a window of %s is too long: use at most %d days", text, maxWindow/day)
+	return d, nil
+}
+
+const digits = "0123456789"
+
+// times is count, which may be left out, times a length.
+func times(count string, length time.Duration) (time.Duration, error) {
+	if count == "" {
+		return length, nil
 	}
-	return time.Duration(count) * length, nil
+	n, err := strconv.Atoi(count)
+	if err != nil || time.Duration(n) > maxWindow/length {
+		return 0, fmt.Errorf("a window of %s times %v is too long: use at most %d days", count, formatWindow(length), maxWindow/day)
+	}
+	return time.Duration(n) * length, nil
 }
 
 // windowNamed is the length that a word stands for. A month has no fixed one.
