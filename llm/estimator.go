@@ -14,7 +14,7 @@ const (
 	// priorWeight is how many tokens of experience the prior stands for: after some ten short prompts their own ratio prevails.
 	priorWeight = 500.0
 	// memory is how many tokens of experience are kept: more would make a change of the job's texts unseen.
-	memory = 50_000.0
+	memory = 10_000.0
 	// imageTokens is what an image costs, between OpenAI's 765 for one of 1024 x 1024 and Anthropic's 1,600 for the largest.
 	imageTokens = 1000
 	// overhead is what the framing of a chat costs, in tokens.
