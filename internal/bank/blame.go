@@ -31,6 +31,9 @@ func (b *Bank) praise(id uint64, now instant) {
 func (b *Bank) blame(id uint64, at, now instant) {
 	if b.trial.answered(id) && b.obeyed != nil {
 		b.obeyed.wrong++
+		if b.obeyed.windowed() {
+			b.obeyed.right = 0
+		}
 	}
 	o := &b.outage
 	if o.refused(at, now) {

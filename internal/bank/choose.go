@@ -84,6 +84,12 @@ func (b *Bank) relent(now instant) {
 		return
 	}
 	b.reflex.strain--
+	if b.edge() {
+		b.restart()
+		if b.best(now) != nil {
+			return
+		}
+	}
 	b.since = (b.since + b.tape.judged + 1) / 2
 	for _, l := range b.laws {
 		l.right, l.surprises, l.discredited = 0, 0, false

@@ -41,6 +41,19 @@ func (b *Bank) name(h hint, wait time.Duration) {
 	}
 }
 
+// edge adds windows with an edge where the last refusal was followed by a call that was let in, if there was such a place.
+func (b *Bank) edge() bool {
+	t := &b.tape
+	for i := t.judged - 1; i > b.since; i-- {
+		if t.sends[i-1].outcome == refused && t.sends[i].outcome == admitted {
+			h := hint{from: t.sends[i-1].at, to: t.sends[i].at}
+			b.name(h, h.to-h.from)
+			return true
+		}
+	}
+	return false
+}
+
 // word is what the server said about a call that it turned away.
 func (b *Bank) word(id uint64) (h hint, ok bool) {
 	if b.deaf {

@@ -24,7 +24,7 @@ type client struct {
 	timer int           // generation of the one timer
 
 	leastRTT, latency time.Duration
-	done, lost        int
+	lost              int
 	refusals, sends   int
 	doneAt            []time.Duration
 	refusedAt         []time.Duration
@@ -153,13 +153,12 @@ func (c *client) admitted(k *call, id uint64, sent time.Duration) {
 		c.latency = c.w.now - sent
 	}
 	c.latency += (c.w.now - sent - c.latency) / 8
-	c.done++
 	c.doneAt = append(c.doneAt, c.w.now)
 	c.waits = append(c.waits, sent-k.since)
 	was := c.bank.obeyed
 	c.bank.Admitted(id, c.time(c.w.now), c.network())
-	if c.trace != nil && (was != c.bank.obeyed || c.done%50 == 0) {
-		c.trace("%8.3f %d done %s", c.w.now.Seconds(), c.done, c.bank.describe())
+	if c.trace != nil && (was != c.bank.obeyed || len(c.doneAt)%50 == 0) {
+		c.trace("%8.3f %d done %s", c.w.now.Seconds(), len(c.doneAt), c.bank.describe())
 	}
 	c.draw()
 }

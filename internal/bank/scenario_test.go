@@ -1,164 +1,124 @@
 package bank
 
 import (
-	"fmt"
-	"os"
-	"testing"
+	"container/heap"
 	"time"
 )
 
+// scenario is one server, and the clients that have to find out how it counts.
 type scenario struct {
 	name    string
-	n       int
-	workers int
+	calls   int // in all
+	workers int // of each client
+	clients int // processes that know nothing of each other
 	jitter  time.Duration
-	clients int
-	service time.Duration
-	hints   bool
+	service time.Duration // mean; zero is 120 ms
+	hints   bool          // the server sends Retry-After
 	server  func(w *world) server
-	bound   func(s *scenario, w *world, at time.Duration) time.Duration
+	ideal   func(w *world) server // what the bound is taken from, if not from the server itself
+	lasts   time.Duration         // end of the play; zero plays until all calls are done
 }
 
+// outcome of a play.
 type result struct {
-	ratio, per1000 float64
-	refusals       int
-	lost           int
-	left           int
-	makespan       time.Duration
-	p99            time.Duration
-	jain           float64
+	ratio    float64 // makespan ÷ that of a client that knows everything
+	per1000  float64 // refusals for 1000 calls that were let in
+	jain     float64
+	p99      time.Duration // wait
+	refusals int
+	lost     int // calls turned away ten times
+	left     int // calls that never ended
+	bans     int
+	clients  []*client
+	start    time.Duration
 }
 
-func (s *scenario) play(seed uint64, trace func(string, ...any)) result {
+// longest is when a play is given up.
+const longest = 24 * time.Hour
+
+func (s *scenario) play(seed uint64) result { return s.playTraced(seed, nil) }
+
+func (s *scenario) playTraced(seed uint64, trace func(string, ...any)) result {
 	w := newWorld(seed, s.jitter)
 	if s.service > 0 {
 		w.mean = s.service
 	}
+	w.start = time.Duration(w.rng.Float64() * float64(time.Hour))
 	srv := s.server(w)
-	start := time.Duration(w.rng.Float64() * 3600e9)
-	clients := make([]*client, max(s.clients, 1))
-	for i := range clients {
+	r := result{start: w.start}
+	for range max(s.clients, 1) {
 		c := &client{w: w, srv: srv, hints: s.hints, bank: New(), trace: trace}
-		clients[i] = c
-		w.after(start, func() { c.start(s.n/len(clients), s.workers) })
+		r.clients = append(r.clients, c)
+		w.after(w.start, func() { c.start(s.calls/max(s.clients, 1), s.workers) })
 	}
-	w.run(start + 48*time.Hour)
-	var r result
-	shares := []float64{}
-	done := 0
-	for _, c := range clients {
-		r.refusals += c.refusals
-		r.lost += c.lost
-		done += c.done
-		if len(c.doneAt) > 0 {
-			r.makespan = max(r.makespan, c.doneAt[len(c.doneAt)-1]-start)
-		}
-		shares = append(shares, float64(c.done))
-		r.p99 = max(r.p99, quantile(c.waits, .99))
+	end := longest
+	if s.lasts > 0 {
+		end = s.lasts
 	}
-	r.left = s.n - done - r.lost
-	r.ratio = r.makespan.Seconds() / s.bound(s, w, start).Seconds()
-	r.per1000 = 1000 * float64(r.refusals) / float64(max(done, 1))
-	r.jain = jain(shares)
+	w.run(w.start + end)
+	if b, ok := srv.(*banServer); ok {
+		r.bans = b.bans
+	}
+	r.sum(s, w)
 	return r
 }
 
-func rtt(w *world) time.Duration { return 2*w.base + w.jitter }
-
-func (s *scenario) drain(w *world, n int) time.Duration {
-	rounds := (n + s.workers - 1) / s.workers
-	return time.Duration(rounds) * (meanService + rtt(w))
-}
-
-func fixedBound(q int, span time.Duration) func(*scenario, *world, time.Duration) time.Duration {
-	return func(s *scenario, w *world, at time.Duration) time.Duration {
-		into := at % span
-		first := min(q, int(float64(s.workers)*(span-into).Seconds()/(meanService+rtt(w)).Seconds()))
-		rest := s.n - first
-		if rest <= 0 {
-			return s.drain(w, s.n)
+func (r *result) sum(s *scenario, w *world) {
+	var last time.Duration
+	var done int
+	var shares []float64
+	for _, c := range r.clients {
+		done += len(c.doneAt)
+		r.refusals += c.refusals
+		r.lost += c.lost
+		shares = append(shares, float64(len(c.doneAt)))
+		r.p99 = max(r.p99, quantile(c.waits, .99))
+		if n := len(c.doneAt); n > 0 {
+			last = max(last, c.doneAt[n-1])
 		}
-		k := (rest + q - 1) / q
-		return time.Duration(k)*span - into + s.drain(w, rest-(k-1)*q)
+	}
+	r.left = s.calls - done - r.lost
+	r.per1000 = 1000 * float64(r.refusals) / float64(max(done, 1))
+	r.jain = jain(shares)
+	if s.lasts == 0 {
+		r.ratio = (last - r.start).Seconds() / s.bound(w).Seconds()
 	}
 }
 
-func logBound(q int, span time.Duration) func(*scenario, *world, time.Duration) time.Duration {
-	return func(s *scenario, w *world, at time.Duration) time.Duration {
-		k := (s.n + q - 1) / q
-		return max(time.Duration(k-1)*span+s.drain(w, s.n-(k-1)*q), s.drain(w, s.n))
+// bound is the makespan of a client that knows when the server will let a call in, with mean latencies and no jitter.
+func (s *scenario) bound(w *world) time.Duration {
+	build := s.server
+	if s.ideal != nil {
+		build = s.ideal
 	}
-}
-
-func bucketBound(rate, burst float64) func(*scenario, *world, time.Duration) time.Duration {
-	return func(s *scenario, w *world, at time.Duration) time.Duration {
-		return max(seconds((float64(s.n)-burst)/rate)+meanService+rtt(w), s.drain(w, s.n))
+	srv := build(w)
+	rtt := 2*w.base + w.jitter
+	workers := make(idle, s.workers*max(s.clients, 1))
+	for i := range workers {
+		workers[i] = w.start
 	}
-}
-
-func scenarios() []scenario {
-	min1 := time.Minute
-	return []scenario{
-		{name: "fixed", n: 550, server: func(*world) server { return &fixedServer{limit: 100, span: min1} }, bound: fixedBound(100, min1)},
-		{name: "sliding", n: 550, server: func(*world) server { return &logServer{limit: 100, span: min1} }, bound: logBound(100, min1)},
-		{name: "harsh", n: 550, server: func(*world) server { return &logServer{limit: 100, span: min1, harsh: true} }, bound: logBound(100, min1)},
-		{name: "bucket", n: 500, server: func(*world) server { return &bucketServer{rate: 5, burst: 20} }, bound: bucketBound(5, 20)},
-		{name: "leaky", n: 500, server: func(*world) server { return &bucketServer{rate: 5, burst: 1} }, bound: bucketBound(5, 1)},
-		{name: "slots", n: 500, service: 450 * time.Millisecond, server: func(*world) server { return &slotServer{slots: 8} }, bound: func(s *scenario, w *world, _ time.Duration) time.Duration {
-			c := min(8, s.workers)
-			return time.Duration((s.n+c-1)/c) * (w.mean + rtt(w))
-		}},
-	}
-}
-
-func TestTable(t *testing.T) {
-	for _, s := range scenarios() {
-		if only := os.Getenv("ONLY"); only != "" && only != s.name {
-			continue
-		}
-		for _, hints := range []bool{false, true} {
-			for _, workers := range []int{1, 16, 256} {
-				for _, jitter := range []time.Duration{3, 10, 60} {
-					s.workers, s.jitter, s.hints = workers, jitter*time.Millisecond, hints
-					var ratio, ref, worst, most float64
-					var worstSeed, mostSeed uint64
-					lost, left := 0, 0
-					const seeds = 20
-					for seed := range uint64(seeds) {
-						r := s.play(seed, nil)
-						ratio += r.ratio / seeds
-						ref += r.per1000 / seeds
-						if r.ratio > worst {
-							worst, worstSeed = r.ratio, seed
-						}
-						if r.per1000 > most {
-							most, mostSeed = r.per1000, seed
-						}
-						lost += r.lost
-						left += r.left
-					}
-					t.Logf("%-8s hints %5v W %3d J %2d: ratio %.3f (worst %.3f #%d) ref %6.1f (most %.0f #%d) lost %d left %d", s.name, hints, workers, jitter, ratio, worst, worstSeed, ref, most, mostSeed, lost, left)
-				}
+	var last, now time.Duration
+	for range s.calls {
+		now = max(now, workers[0])
+		for {
+			ok, free := srv.admit(now)
+			if ok {
+				break
 			}
+			now = free
 		}
+		last = max(last, now+w.mean+rtt)
+		workers[0] = now + w.mean + rtt
+		heap.Fix(&workers, 0)
 	}
+	return last - w.start
 }
 
-func TestTrace(t *testing.T) {
-	name := os.Getenv("TRACE")
-	for _, s := range scenarios() {
-		if s.name != name {
-			continue
-		}
-		s.workers, s.jitter = 16, 10*time.Millisecond
-		var seed uint64
-		hint := 0
-		fmt.Sscan(os.Getenv("ARGS"), &seed, &s.workers, &s.jitter, &hint)
-		s.hints = hint == 1
-		if s.jitter < 1000 {
-			s.jitter *= time.Millisecond
-		}
-		r := s.play(seed, func(f string, a ...any) { fmt.Printf(f+"\n", a...) })
-		fmt.Printf("%+v\n", r)
-	}
-}
+// idle is when each worker will be free.
+type idle []time.Duration
+
+func (h idle) Len() int           { return len(h) }
+func (h idle) Less(i, k int) bool { return h[i] < h[k] }
+func (h idle) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
+func (h *idle) Push(any)          {}
+func (h *idle) Pop() any          { return nil }

@@ -89,7 +89,7 @@ func (b *bucketServer) admit(now time.Duration) (bool, time.Duration) {
 		b.tokens--
 		return true, 0
 	}
-	return false, now + time.Duration((1-b.tokens)/b.rate*1e9)
+	return false, now + time.Duration((1-b.tokens)/b.rate*1e9) + 1
 }
 
 // slotServer works on so many calls at once.

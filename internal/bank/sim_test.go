@@ -38,6 +38,7 @@ type world struct {
 	base   time.Duration // one way, without jitter
 	jitter time.Duration
 	mean   time.Duration // of the service
+	start  time.Duration // when the clients begin
 }
 
 func newWorld(seed uint64, jitter time.Duration) *world {

@@ -1,0 +1,123 @@
+package bank
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+)
+
+func window(limit int, span time.Duration) func(*world) server {
+	return func(*world) server { return &fixedServer{limit: limit, span: span} }
+}
+
+func sliding(limit int, span time.Duration, harsh bool) func(*world) server {
+	return func(*world) server { return &logServer{limit: limit, span: span, harsh: harsh} }
+}
+
+func bucket(rate, burst float64) func(*world) server {
+	return func(*world) server { return &bucketServer{rate: rate, burst: burst} }
+}
+
+func down(from, until time.Duration, s func(*world) server) func(*world) server {
+	return func(w *world) server {
+		return &downServer{server: s(w), from: w.start + from, until: w.start + until}
+	}
+}
+
+func scenarios() []scenario {
+	return []scenario{
+		{name: "fixed", calls: 550, server: window(100, time.Minute)},
+		{name: "fixed10", calls: 1050, server: window(100, 10*time.Second)},
+		{name: "fixed1", calls: 1005, server: window(10, time.Second)},
+		{name: "fixedhour", calls: 2500, server: window(1000, time.Hour)},
+		{name: "phased", calls: 550, server: func(w *world) server {
+			return &fixedServer{limit: 100, span: time.Minute, phase: time.Duration(w.rng.Float64() * 60e9)}
+		}},
+		{name: "onfirst", calls: 550, server: func(w *world) server {
+			return &fixedServer{limit: 100, span: time.Minute, onFirst: true}
+		}},
+		{name: "sliding", calls: 550, server: sliding(100, time.Minute, false)},
+		{name: "harsh", calls: 550, server: sliding(100, time.Minute, true), ideal: sliding(100, time.Minute, false)},
+		{name: "bucket", calls: 500, server: bucket(5, 20)},
+		{name: "bucket50", calls: 5000, server: bucket(50, 100)},
+		{name: "leaky", calls: 500, server: bucket(5, 1)},
+		{name: "slots", calls: 500, service: 450 * time.Millisecond, server: func(*world) server { return &slotServer{slots: 8} }, ideal: func(*world) server { return &openServer{} }},
+		{name: "outage", calls: 500, server: down(30*time.Second, 60*time.Second, bucket(5, 20))},
+		{name: "outagefix", calls: 550, server: down(70*time.Second, 100*time.Second, window(100, time.Minute))},
+		{name: "storm", calls: 550, server: down(122*time.Second, 137*time.Second, window(100, time.Minute))},
+		{name: "ban", calls: 550, server: func(*world) server {
+			return &banServer{server: &fixedServer{limit: 100, span: time.Minute}, tolerated: 5}
+		}},
+		{name: "banbucket", calls: 500, server: func(*world) server {
+			return &banServer{server: &bucketServer{rate: 5, burst: 20}, tolerated: 5}
+		}},
+		{name: "up", calls: 3000, server: func(w *world) server {
+			return &changingServer{&bucketServer{rate: 5, burst: 20}, &bucketServer{rate: 15, burst: 20}, w.start + 100*time.Second}
+		}},
+		{name: "down", calls: 3000, server: func(w *world) server {
+			return &changingServer{&bucketServer{rate: 15, burst: 20}, &bucketServer{rate: 5, burst: 20}, w.start + 100*time.Second}
+		}},
+		{name: "fixup", calls: 3050, server: func(w *world) server {
+			return &changingServer{&fixedServer{limit: 100, span: time.Minute}, &fixedServer{limit: 300, span: time.Minute}, w.start + 300*time.Second}
+		}},
+		{name: "fixdown", calls: 1550, server: func(w *world) server {
+			return &changingServer{&fixedServer{limit: 300, span: time.Minute}, &fixedServer{limit: 100, span: time.Minute}, w.start + 150*time.Second}
+		}},
+	}
+}
+
+func TestTable(t *testing.T) {
+	for _, s := range scenarios() {
+		if only := os.Getenv("ONLY"); only != "" && only != s.name {
+			continue
+		}
+		for _, hints := range []bool{false, true} {
+			for _, workers := range []int{1, 16, 256} {
+				for _, jitter := range []time.Duration{3, 10, 60} {
+					s.workers, s.jitter, s.hints = workers, jitter*time.Millisecond, hints
+					if s.name == "slots" {
+						s.workers = min(s.workers, 8)
+						s.workers = workers
+					}
+					var ratio, ref, worst, most float64
+					var worstSeed, mostSeed uint64
+					lost, left, bans := 0, 0, 0
+					const seeds = 20
+					for seed := range uint64(seeds) {
+						r := s.play(seed)
+						ratio += r.ratio / seeds
+						ref += r.per1000 / seeds
+						if r.ratio > worst {
+							worst, worstSeed = r.ratio, seed
+						}
+						if r.per1000 > most {
+							most, mostSeed = r.per1000, seed
+						}
+						lost += r.lost
+						left += r.left
+						bans += r.bans
+					}
+					t.Logf("%-9s hints %5v W %3d J %2d: ratio %.3f (worst %.3f #%d) ref %6.1f (most %.0f #%d) lost %d left %d bans %d", s.name, hints, workers, jitter, ratio, worst, worstSeed, ref, most, mostSeed, lost, left, bans)
+				}
+			}
+		}
+	}
+}
+
+func TestTrace(t *testing.T) {
+	name := os.Getenv("TRACE")
+	for _, s := range scenarios() {
+		if s.name != name {
+			continue
+		}
+		var seed uint64
+		hint := 0
+		fmt.Sscan(os.Getenv("ARGS"), &seed, &s.workers, &s.jitter, &hint)
+		s.hints = hint == 1
+		s.jitter *= time.Millisecond
+		r := s.playTraced(seed, func(f string, a ...any) { fmt.Printf(f+"\n", a...) })
+		r.clients = nil
+		fmt.Printf("%+v\n", r)
+	}
+}
