@@ -38,6 +38,7 @@ type lane struct {
 	resources resources
 	bank      *bank.Bank      // nil while something is announced, or declared and believed
 	doubts    float64         // refusals that speak against what is declared
+	doubted   time.Time       // when the last of them was counted
 	account   *shared         // the key's budgets in a store; nil without one
 	accounts  map[int]*shared // likewise those of its routes
 	asks      bool            // the policy function is to be asked again
@@ -126,7 +127,9 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 	}
 	w.ready = make(chan struct{}, 1)
 	l.push(w)
-	l.pump(now)
+	if !l.idleUntilAlarm(w, now) {
+		l.pump(now)
+	}
 	if !w.queued() {
 		<-w.ready
 		return w.err == nil, w.err

@@ -189,6 +189,12 @@ func (q *queue) head() *waiter {
 	return q.levels[0].head()
 }
 
+// seen reports whether w, the last of its list, is among those that are looked at to find who may leave.
+func (q *queue) seen(w *waiter) bool {
+	head := q.head()
+	return w == head || w.list == head.list && w.list.len <= 1+lookPast
+}
+
 // find is where the level of a priority stands, or would stand.
 func (q *queue) find(priority int) (at int, found bool) {
 	return slices.BinarySearchFunc(q.levels, priority, func(v *level, p int) int { return cmp.Compare(p, v.priority) })
