@@ -182,9 +182,22 @@ func (x *exchange) lost(resp *http.Response, ctx context.Context, err error) out
 	}
 	x.release()
 	o := classifyError(x.ctx.Context, x.req, err)
-	x.lane.lose(&x.w, o.unsent)
+	held := x.lane.lose(&x.w, o.unsent, o.kind == failed && err != errAttemptTimeout)
 	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Duration: x.received.Sub(x.sent), Err: err})
+	x.tellHold(held, &o)
 	return o
+}
+
+// tellHold tells the observers of a hold that the attempt brought about, if it did.
+func (x *exchange) tellHold(held time.Duration, o *outcome) {
+	if held <= 0 {
+		return
+	}
+	cause := CauseHold
+	if o.kind == failed {
+		cause = CauseOutage
+	}
+	x.emit(Event{Kind: KindHold, Cause: cause, Duration: held, Attempt: x.result.Attempts, Status: o.status(), Err: o.err})
 }
 
 // answered reads what an answer says, and tells the lane.
@@ -198,9 +211,7 @@ func (x *exchange) answered(resp *http.Response) outcome {
 	x.t.readers.Put(r)
 	x.result.Asked = max(x.result.Asked, o.asked)
 	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Status: resp.StatusCode, Duration: x.received.Sub(x.sent)})
-	if learned.held > 0 {
-		x.emit(Event{Kind: KindHold, Cause: CauseHold, Duration: learned.held, Attempt: x.result.Attempts, Status: resp.StatusCode})
-	}
+	x.tellHold(learned.held, &o)
 	if learned.news {
 		x.emit(Event{Kind: KindLearn, Attempt: x.result.Attempts, Status: resp.StatusCode})
 	}

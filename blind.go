@@ -12,29 +12,48 @@ func (n network) bank() bank.Network { return bank.Network{Guard: n.guard, Laten
 // blind reports whether the calls of w are limited by nothing that was announced, so that refusals must tell how the server counts.
 func (l *lane) blind(w *waiter) bool { return l.bank != nil && !w.mute }
 
-// A few refusals under declared limits are jitter, or what others drew; more of them, with few calls let in between, are a limit that nobody
-// declared.
+// A few refusals under limits that are declared or announced are jitter, or what others drew; more of them, with few calls let in between, are a
+// limit that nobody named.
 const (
 	trustRefusals = 4
 	trustRegained = 1.0 / 100 // of a refusal, by each call let in
 )
 
-// watch starts or stops the bank of laws. It is for keys whose server announces no limit on requests. Where limits are declared they are
-// believed until refusals have spoken against them.
-func (l *lane) watch(k outcomeKind) {
-	for _, m := range l.mirrors {
-		if m.unit == budget.Requests {
-			l.bank = nil
-			return
-		}
-	}
-	if k != refused {
+// watch starts or stops the bank of laws. Where nothing is declared or announced it is always there. Elsewhere what was said is believed
+// until refusals have spoken against it.
+func (l *lane) watch(w *waiter, a answer) {
+	if a.kind == refused {
+		l.doubt(w, a.received)
+	} else {
 		l.doubts = max(l.doubts-trustRegained, 0)
+	}
+	switch {
+	case l.bank == nil && (l.doubts >= trustRefusals || !l.believes()):
+		l.bank = bank.New()
+	case l.bank != nil && l.doubts == 0 && l.believes():
+		l.bank = nil
+	}
+}
+
+// doubt notes a refusal that nothing explains. One of a call that left before the last such refusal was here tells nothing new.
+func (l *lane) doubt(w *waiter, now time.Time) {
+	if w.left.Before(l.doubted) || l.explained(w, now) {
 		return
 	}
-	if l.doubts++; l.bank == nil && (l.doubts >= trustRefusals || !l.declares()) {
-		l.bank = bank.New()
+	l.doubted = now
+	l.doubts++
+	l.net.doubt()
+	l.eachDeclared((*declared).doubt)
+}
+
+// believes reports whether somebody has said what the limit on requests is.
+func (l *lane) believes() bool {
+	for _, m := range l.mirrors {
+		if m.unit == budget.Requests {
+			return true
+		}
 	}
+	return l.declares()
 }
 
 // probe asks the bank when the next call may leave.

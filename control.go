@@ -24,7 +24,7 @@ func spread(wait time.Duration) time.Duration {
 func (l *lane) holdFor(d time.Duration) {
 	now := time.Now()
 	l.mu.Lock()
-	extended := l.hold.extend(now, now.Add(d))
+	extended := l.hold.extend(now, now.Add(d), CauseHold)
 	if extended {
 		l.eachAccount(func(s *shared) { s.account.Hold(now.Add(d)) })
 		l.gate.close()

@@ -64,10 +64,11 @@ const (
 	CauseFirstContact       // one call goes first, the others follow its answer
 	CauseQueue              // others are ahead
 	CauseHold               // the server named a time, or refused
+	CauseOutage             // one call after the other has failed
 	CauseBackoff            // an attempt failed
 )
 
-var causeNames = [...]string{"none", "budget", "in flight", "adaptive limit", "first contact", "queue", "hold", "backoff"}
+var causeNames = [...]string{"none", "budget", "in flight", "adaptive limit", "first contact", "queue", "hold", "outage", "backoff"}
 
 // String is the cause in words.
 func (c Cause) String() string { return nameOf(causeNames[:], uint8(c)) }

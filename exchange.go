@@ -88,7 +88,7 @@ func foreignHop(req *http.Request) bool {
 
 // find looks up the lane, and what the call costs there.
 func (x *exchange) find(key string) (err error) {
-	if x.lane, err = x.t.lane(key, x.req); err != nil {
+	if x.lane, err = x.t.lane(x.ctx.Context, key, x.req); err != nil {
 		return err
 	}
 	c := x.call.Cost
@@ -98,7 +98,7 @@ func (x *exchange) find(key string) (err error) {
 			return &LimitError{Key: key, Err: err}
 		}
 	}
-	x.w.cost = newCost(c.Clone())
+	x.w.req, x.w.cost = x.req, newCost(c.Clone())
 	if x.req != nil {
 		x.w.method, x.w.path = methodOf(x.req), x.req.URL.Path
 	}
@@ -158,7 +158,7 @@ func (x *exchange) unwind() {
 	case x.learned:
 		x.lane.leave(&x.w)
 	default:
-		x.lane.lose(&x.w, false)
+		x.lane.lose(&x.w, false, false)
 	}
 }
 

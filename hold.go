@@ -9,6 +9,7 @@ const maxClosed = 24 * time.Hour
 // call can tell what it waited for the server's sake from what it waited for ours. The zero value is no hold.
 type hold struct {
 	since, until time.Time
+	cause        Cause
 	total        time.Duration // of the holds before since
 	generation   uint64        // counts the holds: a refusal of a call sent before one began tells nothing new
 }
@@ -17,7 +18,7 @@ type hold struct {
 func (h *hold) active(now time.Time) bool { return now.Before(h.until) }
 
 // extend holds until the given time, and reports whether that is longer than before.
-func (h *hold) extend(now, until time.Time) bool {
+func (h *hold) extend(now, until time.Time, cause Cause) bool {
 	if limit := now.Add(maxClosed); until.After(limit) {
 		until = limit
 	}
@@ -29,7 +30,7 @@ func (h *hold) extend(now, until time.Time) bool {
 		h.since = now
 		h.generation++
 	}
-	h.until = until
+	h.until, h.cause = until, cause
 	return true
 }
 

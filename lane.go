@@ -50,6 +50,7 @@ type lane struct {
 	answered bool        // an answer has come
 	header   http.Header // of the newest one
 	retries  retryBudget
+	outage   outage
 
 	timer   *time.Timer
 	alarm   time.Time // when it fires; zero = not set

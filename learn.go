@@ -36,10 +36,16 @@ func (l *lane) learn(w *waiter, a answer) (learned lesson) {
 	}
 	l.gate.answered(w)
 	learned.news = l.read(w, a)
-	l.watch(a.kind)
+	l.watch(w, a)
 	l.testify(w, a)
 	if a.kind == refused {
 		learned.held = l.refusal(w, a)
+	}
+	switch {
+	case a.kind == failed && down(a.status):
+		learned.held = l.suffer(w, now)
+	case a.kind == final:
+		l.outage = outage{}
 	}
 	if l.waiting > 0 {
 		l.pump(now)
@@ -54,14 +60,13 @@ func (l *lane) refusal(w *waiter, a answer) time.Duration {
 	if w.generation != l.hold.generation || !a.report.RetryAfter.Known && l.explained(w, now) {
 		return 0
 	}
-	l.eachDeclared((*declared).doubt)
 	until := now
 	if wait, named := statedWait(a.report); named {
 		until = now.Add(max(wait, l.cfg.backoff.Delay(1)) + spread(wait))
 	} else if l.bank != nil {
 		until, _ = l.bank.Hold(now)
 	}
-	if !l.hold.extend(now, until) {
+	if !l.hold.extend(now, until, CauseHold) {
 		return 0
 	}
 	for _, s := range w.class.shared {
@@ -110,8 +115,9 @@ func (l *lane) leave(w *waiter) {
 	l.all.give()
 }
 
-// lose gives back the slot of a call that brought no answer, and its units too if nothing reached the server.
-func (l *lane) lose(w *waiter, unsent bool) {
+// lose gives back the slot of a call that brought no answer, and its units too if nothing reached the server. A broken one may mean
+// that the server is down; the hold that follows is returned.
+func (l *lane) lose(w *waiter, unsent, broken bool) (held time.Duration) {
 	now := time.Now()
 	l.mu.Lock()
 	if unsent {
@@ -121,9 +127,13 @@ func (l *lane) lose(w *waiter, unsent bool) {
 		l.land(w)
 		l.disappear(w, now)
 	}
+	if broken {
+		held = l.suffer(w, now)
+	}
 	l.pump(now)
 	l.mu.Unlock()
 	l.all.give()
+	return held
 }
 
 // settle replaces the estimated cost of a call by the actual one, once.
@@ -144,6 +154,7 @@ func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 	for _, a := range x.w.class.shared {
 		a.account.Give(now, x.w.cost.less(actual))
 	}
+	x.w.cost = x.w.cost.settled(actual)
 	l.pump(now)
 	return true
 }

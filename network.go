@@ -18,6 +18,7 @@ type network struct {
 	guard   time.Duration // the margin for jitter
 	latency time.Duration // from sending to the answer, typically
 	least   time.Duration // from sending to the answer, at least
+	doubts  int           // how often the guard has proved too small
 }
 
 // learn takes one round trip into account.
@@ -28,5 +29,16 @@ func (n *network) learn(trip time.Duration) {
 		n.latency += (trip - n.latency) / latencyWeight
 		n.least = min(n.least, trip)
 	}
-	n.guard = min(max(n.least/guardPart, guardMin), guardMax)
+	n.guard = min(max(n.least/guardPart, guardMin), guardMax) << n.doubts
+}
+
+// mostDoubts bounds how often the guard is doubled: eight times 50 ms is more than any usable network needs.
+const mostDoubts = 3
+
+// doubt doubles the guard after a refusal that nothing else explains.
+func (n *network) doubt() {
+	if n.doubts < mostDoubts {
+		n.doubts++
+		n.guard *= 2
+	}
 }

@@ -41,7 +41,7 @@ func (l *lane) rule(w *waiter, now time.Time) ruling {
 		}
 	}
 	if l.hold.active(now) {
-		r.delay(l.hold.until, CauseHold, nil)
+		r.delay(l.hold.until, l.hold.cause, nil)
 	}
 	if until, shut := l.gate.shut(now); shut {
 		r.delay(until, CauseFirstContact, nil)

@@ -78,7 +78,7 @@ func (l *lane) snapshot(now time.Time) KeyState {
 		s.OldestInFlight = now.Sub(f.since)
 	}
 	if l.hold.active(now) {
-		s.Hold, s.HoldCause = l.hold.until, CauseHold
+		s.Hold, s.HoldCause = l.hold.until, l.hold.cause
 	}
 	seen := map[*meterName]bool{}
 	for _, c := range l.order {

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -33,21 +34,76 @@ var (
 	everyJitter  = []time.Duration{3 * time.Millisecond, 10 * time.Millisecond, 60 * time.Millisecond}
 )
 
+// exact is a reset in milliseconds, which some servers tell.
+var exact = throttletest.Announce{Round: throttletest.Exact}
+
+// patient is a client that outlasts an outage without a hint: its calls may be processed twice, and have many attempts.
+var patient = []throttle.Option{throttle.WithMaxAttempts(30), throttle.WithIdempotent(func(*http.Request) bool { return true })}
+
+// idleSlot is what a concurrency cap costs the most careful client: a slot stands idle while an answer and the next call are on their way.
+const idleSlot = 1 + float64(2*(oneWay+3*time.Millisecond))/float64(serviceMean)
+
 var announcedScenarios = []scenario{
 	{name: "fixed window, declared", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{})),
-		client: declare(budget.PerMinute(quota)), calls: work, want: want{ratio: 1.02, per1000: 0.2}},
+		client: declare(budget.PerMinute(quota)), calls: work, want: want{ratio: 1.02, per1000: 0.2, workers: everyWorkers, jitters: everyJitter}},
 	{name: "fixed window, headers", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{})),
+		calls: work, want: want{ratio: 1.03, per1000: 0.2, workers: everyWorkers, jitters: everyJitter}},
+	{name: "fixed window, exact resets", server: server(limits(throttletest.FixedWindow(quota, window)), told(exact)),
 		calls: work, want: want{ratio: 1.03, per1000: 0.2}},
-	{name: "fixed window, epoch, skewed", server: server(limits(throttletest.FixedWindow(quota, window)), throttletest.WithClockSkew(-3*time.Minute), told(throttletest.Announce{Dialect: headers.XRateLimitEpoch})),
+	{name: "fixed window, resets rounded down", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{Round: throttletest.Down})),
 		calls: work, want: want{ratio: 1.03, per1000: 0.2}},
+	{name: "fixed window, resets to nearest", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{Round: throttletest.Nearest})),
+		calls: work, want: want{ratio: 1.03, per1000: 0.2}},
+	{name: "fixed window, epoch, clock skewed", server: server(limits(throttletest.FixedWindow(quota, window)), throttletest.WithClockSkew(-3*time.Minute), told(throttletest.Announce{Dialect: headers.XRateLimitEpoch})),
+		calls: work, want: want{ratio: 1.03, per1000: 0.2}},
+	{name: "fixed window, RFC 3339, skewed", server: server(limits(throttletest.FixedWindow(quota, window)), throttletest.WithClockSkew(4*time.Minute), told(throttletest.Announce{Dialect: headers.Anthropic})),
+		calls: work, want: want{ratio: 1.03, per1000: 0.2}},
+	{name: "fixed window, IETF list", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{Dialect: headers.RateLimitList})),
+		calls: work, want: want{ratio: 1.03, per1000: 0.2}},
+	{name: "fixed window, headers now and then", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{Share: 0.3})),
+		calls: work, want: want{ratio: 1.03, per1000: 0.2}},
+	{name: "fixed window, from the first call", server: server(limits(throttletest.OpenedWindow(quota, window)), told(throttletest.Announce{})),
+		calls: work, want: want{ratio: 1.03, per1000: 0.2}},
+	{name: "fixed window, partly drawn before", server: server(limits(throttletest.FixedWindow(quota, window).WithDrawn(200)), told(throttletest.Announce{})),
+		client: declare(budget.PerMinute(quota)), calls: work, want: want{ratio: 1.03, per1000: 0.2}},
+	{name: "quantised, 10 per second", server: server(limits(throttletest.Quantised(600, window, time.Second)), told(throttletest.Announce{})),
+		calls: work, want: want{ratio: 1.06, per1000: 0.1}},
 	{name: "sliding log, headers", server: server(limits(throttletest.SlidingLog(quota, window)), told(throttletest.Announce{})),
+		calls: work, want: want{ratio: 1.03, per1000: 3.5, workers: everyWorkers, jitters: everyJitter}},
+	{name: "sliding log, declared", server: server(limits(throttletest.SlidingLog(quota, window))),
+		client: declare(budget.PerMinute(quota)), calls: work, want: want{ratio: 1.03, per1000: 0, workers: everyWorkers, jitters: everyJitter}},
+	{name: "sliding counter, headers", server: server(limits(throttletest.SlidingCounter(quota, window)), told(throttletest.Announce{})),
 		calls: work, want: want{ratio: 1.03, per1000: 3.5}},
 	{name: "token bucket, headers", server: server(limits(throttletest.TokenBucket(quota, window, 60)), told(throttletest.Announce{Dialect: headers.OpenAI})),
+		calls: work, want: want{ratio: 1.005, per1000: 0, workers: everyWorkers, jitters: everyJitter}},
+	{name: "token bucket, full burst, headers", server: server(limits(throttletest.TokenBucket(quota, window, quota)), told(throttletest.Announce{Dialect: headers.OpenAI})),
 		calls: work, want: want{ratio: 1.005, per1000: 0}},
 	{name: "token bucket, declared", server: server(limits(throttletest.TokenBucket(quota, window, 60))),
-		client: declare(budget.PerMinute(quota).WithBurst(60)), calls: work, want: want{ratio: 1.005, per1000: 0}},
+		client: declare(budget.PerMinute(quota).WithBurst(60)), calls: work, want: want{ratio: 1.005, per1000: 0, workers: everyWorkers, jitters: everyJitter}},
+	{name: "token bucket, declared too high", server: server(limits(throttletest.TokenBucket(quota, window, 60)), told(throttletest.Announce{Dialect: headers.OpenAI})),
+		client: declare(budget.PerMinute(2 * quota)), calls: work, want: want{ratio: 1.005, per1000: 0}},
 	{name: "bucket of burst 1, declared", server: server(limits(throttletest.TokenBucket(60, window, 1))),
-		client: declare(budget.PerMinute(60).WithBurst(1)), calls: 300, want: want{ratio: 1.04, per1000: 0}},
+		client: declare(budget.PerMinute(60).WithBurst(1)), calls: 300, want: want{ratio: 1.03, per1000: 0}},
+	{name: "leaky queue, declared", server: server(limits(throttletest.LeakyQueue(quota, window, 10))),
+		client: declare(budget.PerMinute(quota).WithBurst(10)), calls: work, want: want{ratio: 1.02, per1000: 0}},
+	{name: "concurrency cap, declared", server: server(limits(throttletest.Concurrency(8))),
+		client: []throttle.Option{throttle.WithMaxInFlight(8)}, calls: work, want: want{ratio: idleSlot * 1.02, per1000: 0, workers: []int{16, 256}}},
+	{name: "limit raised threefold", server: server(limits(throttletest.FixedWindow(quota, window).ChangedTo(3*quota, 100*time.Second)), told(throttletest.Announce{})),
+		calls: 2 * work, want: want{ratio: 1.03, late: window, per1000: 1}},
+	{name: "limit cut to a third", server: server(limits(throttletest.FixedWindow(quota, window).ChangedTo(quota/3, 100*time.Second)), told(throttletest.Announce{})),
+		calls: work, want: want{ratio: 1.03, per1000: 1}},
+	{name: "outage, declared, hint", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{}), throttletest.WithOutage(throttletest.Outage{From: 70 * time.Second, For: 45 * time.Second, Status: 503, Hint: true})),
+		client: declare(budget.PerMinute(quota)), calls: work, want: want{ratio: 1.02, per1000: 8}},
+	{name: "outage, declared, mute", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{}), throttletest.WithOutage(throttletest.Outage{From: 70 * time.Second, For: 45 * time.Second, Status: 503})),
+		client: append(declare(budget.PerMinute(quota)), patient...), calls: work, want: want{ratio: 1.03, per1000: 8}},
+	{name: "two processes, bucket, headers", server: server(limits(throttletest.TokenBucket(quota, window, 60)), told(throttletest.Announce{Dialect: headers.OpenAI})),
+		processes: 2, calls: work, want: want{ratio: 1.02, per1000: 3.3, jain: 0.99}},
+	{name: "ten processes, window, headers", server: server(limits(throttletest.FixedWindow(2*quota, window)), told(throttletest.Announce{})),
+		processes: 10, calls: 2 * work, want: want{ratio: 1.02, per1000: 0.5, jain: 0.98, workers: []int{8}}},
+	{name: "ten processes, bucket, headers", server: server(limits(throttletest.TokenBucket(2*quota, window, 100)), told(throttletest.Announce{Dialect: headers.OpenAI})),
+		processes: 10, calls: 2 * work, want: want{ratio: 1.02, per1000: 3, jain: 0.95, workers: []int{8}}},
+	{name: "foreign consumer, window", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{}), throttletest.WithForeign(throttletest.Foreign{Gap: throttletest.Exponential(300 * time.Millisecond)})),
+		calls: work / 2, want: want{ratio: 1.05, per1000: 2}},
 }
 
 func TestAnnouncedLimitsAreUsedWhole(t *testing.T) {

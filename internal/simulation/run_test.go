@@ -31,15 +31,15 @@ type scenario struct {
 	deadline  time.Duration // the run is cut off there, and the throughput counts; 0 = the work is done to its end
 }
 
-// want is what the figures must be, worst over the seeds unless it is a mean.
+// want is what the figures must be, as means over the seeds.
 type want struct {
-	ratio    float64 // mean makespan over the bound; 0 = not asked for
-	per1000  float64 // mean refusals per 1000 admitted
-	jain     float64 // least
-	bans     bool    // any are allowed
-	workers  []int   // 0 = 16
-	jitters  []time.Duration
-	headroom float64
+	ratio   float64       // makespan over the bound
+	late    time.Duration // that may come on top: what nobody could know in time
+	per1000 float64       // refusals per 1000 admitted
+	jain    float64       // least
+	bans    bool          // any are allowed
+	workers []int         // to play with; 16 if empty
+	jitters []time.Duration
 }
 
 // setting is one way to play a scenario.
