@@ -24,7 +24,7 @@ func benchLane(b *testing.B, opts ...Option) *lane {
 	tr, err := NewTransport(newServer(always), opts...)
 	require.NoError(b, err)
 	b.Cleanup(func() { tr.Close() })
-	l, err := tr.lane("k", nil)
+	l, err := tr.lane(background, "k", nil)
 	require.NoError(b, err)
 	return l
 }

@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -20,14 +21,54 @@ func (t *core) find(key string) *lane {
 }
 
 // lane finds or makes the lane of a key. req is nil where there is none.
-func (t *core) lane(key string, req *http.Request) (*lane, error) {
-	if l := t.find(key); l != nil && !l.asksPolicies() {
-		return l, nil
+func (t *core) lane(ctx context.Context, key string, req *http.Request) (*lane, error) {
+	for {
+		if l := t.find(key); l != nil && !l.asksPolicies() {
+			return l, nil
+		}
+		if t.cfg.policyFunc == nil {
+			return t.open(key, t.declared())
+		}
+		busy, mine := t.claim(key)
+		if mine {
+			return t.ask(key, req)
+		}
+		select { // somebody asks already
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	declared, err := t.policiesOf(key, req)
+}
+
+// claim makes the caller the one who asks the policy function for a key, unless somebody else does; then busy is closed when that is done.
+func (t *core) claim(key string) (busy <-chan struct{}, mine bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.asking[key]; c != nil {
+		return c, false
+	}
+	t.asking[key] = make(chan struct{})
+	return nil, true
+}
+
+// ask asks the policy function, and makes the lane or changes it. What goes wrong concerns this call alone: the next one asks again.
+func (t *core) ask(key string, req *http.Request) (*lane, error) {
+	defer func() {
+		t.mu.Lock()
+		close(t.asking[key])
+		delete(t.asking, key)
+		t.mu.Unlock()
+	}()
+	policies, err := t.policiesOf(key, req)
 	if err != nil {
-		return nil, err
+		return nil, &LimitError{Key: key, Err: err}
 	}
+	return t.open(key, policies)
+}
+
+// open makes the lane of a key, or lets it have the policies that it has asked for.
+func (t *core) open(key string, policies []budget.Policy) (*lane, error) {
 	now := time.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -35,9 +76,9 @@ func (t *core) lane(key string, req *http.Request) (*lane, error) {
 		return nil, &LimitError{Key: key, Err: ErrClosed}
 	}
 	if l := t.lanes[key]; l != nil {
-		return l, l.answerPolicies(declared)
+		return l, l.answerPolicies(policies)
 	}
-	l, err := newLane(key, t.cfg, t.all, declared, now)
+	l, err := newLane(key, t.cfg, t.all, policies, now)
 	if err != nil {
 		return nil, &LimitError{Key: key, Err: err}
 	}
@@ -48,24 +89,27 @@ func (t *core) lane(key string, req *http.Request) (*lane, error) {
 	return l, nil
 }
 
-// policiesOf is what is declared for a key.
-func (t *core) policiesOf(key string, req *http.Request) ([]budget.Policy, error) {
+// declared is what WithPolicies or SetPolicies declares.
+func (t *core) declared() []budget.Policy {
 	t.mu.RLock()
-	all := t.policies
-	t.mu.RUnlock()
-	if t.cfg.policyFunc == nil {
-		return all, nil
-	}
+	defer t.mu.RUnlock()
+	return t.policies
+}
+
+// policiesOf is what is declared for a key, by WithPolicies and by the policy function.
+func (t *core) policiesOf(key string, req *http.Request) ([]budget.Policy, error) {
 	own, err := t.cfg.policyFunc(key, req)
 	if err != nil {
-		return nil, &LimitError{Key: key, Err: err}
+		return nil, err
 	}
 	for _, p := range own {
 		if err := t.cfg.checkPolicy("the policy function", p); err != nil {
-			return nil, &LimitError{Key: key, Err: err}
+			return nil, err
 		}
 	}
-	return append(all[:len(all):len(all)], own...), nil
+	all := t.declared()
+	all = append(all[:len(all):len(all)], own...)
+	return all, t.cfg.checkNames(all)
 }
 
 // sweep drops the lanes that nobody has used for long and that have nothing to remember, and comes back while there are any left.

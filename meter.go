@@ -47,6 +47,7 @@ type declared struct {
 	law    budget.Budget
 	bucket bool          // late timers are made up: only buckets lose by them
 	fill   time.Duration // the whole limit, or the burst, comes back in this time
+	since  uint64        // how many calls had left when it began to count
 	guard  time.Duration // the most margin that this budget bears, see guardShare
 	mirror *announced    // counts the same limit from what the server says: this one only keeps count
 }
@@ -61,7 +62,7 @@ func newDeclared(l *lane, p budget.Policy) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &declared{lane: l, policy: p, ours: ours, law: law}
+	d := &declared{lane: l, policy: p, ours: ours, law: law, since: l.sends}
 	d.meterName = meterName{name: p.Name, unit: ours.Unit, source: SourceDeclared}
 	d.measure()
 	return d, nil
@@ -106,7 +107,7 @@ func (d *declared) take(now, due time.Time, n float64) {
 }
 
 func (d *declared) give(taken, now time.Time, n float64) { budget.GiveBack(d.law, taken, now, n) }
-func (d *declared) counted(*waiter) bool                 { return true }
+func (d *declared) counted(w *waiter) bool               { return w.order > d.since }
 func (d *declared) state(now time.Time) budget.State     { return d.law.State(now) }
 
 func latest(a, b time.Time) time.Time {

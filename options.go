@@ -86,7 +86,7 @@ func (c *config) check() error {
 			}
 		}
 	}
-	return nil
+	return c.checkNames(c.policies)
 }
 
 // checkPolicy refuses a policy that no budget can be made of, or whose own spacing exceeds the max hold: its calls could never leave.

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-18ca0a92/throttle/budget"
 )
 
-// Permit is the right to do one piece of work that is not HTTP. Exactly one of Done and Cancel ends it; what comes after has no effect. Safe
-// for concurrent use.
+// Permit is the right to do one piece of work that is not HTTP. The first of Done and Cancel ends it; another one has no effect. Safe for
+// concurrent use.
 type Permit struct {
 	x     exchange
 	ended atomic.Bool
@@ -24,6 +24,9 @@ func (t *Transport) Acquire(ctx context.Context, c Call) (*Permit, error) {
 	if c.Key == "" {
 		return nil, errors.New("throttle: Acquire: the Call has no Key")
 	}
+	if c.Cost == nil {
+		c.Cost = budget.Cost{} // one request: a cost function would want a request to look at
+	}
 	p := &Permit{x: exchange{t: t, call: c}}
 	x := &p.x
 	x.ctx = exchangeContext{ctx, x}
@@ -34,15 +37,21 @@ func (t *Transport) Acquire(ctx context.Context, c Call) (*Permit, error) {
 	if err := x.find(c.Key); err != nil {
 		return nil, err
 	}
-	x.w.mute, x.w.priority = true, c.Priority
+	x.w.mute, x.w.priority, x.w.bypass = true, c.Priority, c.Bypass
 	x.w.deadline, _ = ctx.Deadline()
-	if err := x.enter(); err != nil {
+	err := x.enter()
+	if c.Result != nil {
+		x.result.Stop = stopOf(err, Finished)
+		*c.Result = x.result
+	}
+	if err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// Settle replaces the cost that was acquired by the actual one, once: what was too much is given back, what was too little becomes debt.
+// Settle replaces the cost that was acquired by the actual one, once, before Done or after it: what was too much is given back, what
+// was too little becomes debt. Units that actual does not name keep their estimate.
 func (p *Permit) Settle(actual budget.Cost) { p.x.settle(actual) }
 
 // Done says that the work was done: its slot is free.
@@ -52,18 +61,19 @@ func (p *Permit) Done() {
 	}
 }
 
-// Cancel says that nothing was done: everything is given back.
+// Cancel says that nothing was done: everything is given back, and there is nothing to settle any more.
 func (p *Permit) Cancel() {
 	if p.ended.CompareAndSwap(false, true) {
-		p.x.lane.cancel(&p.x.w)
+		p.x.lane.cancel(&p.x)
 	}
 }
 
 // cancel gives back the slot and the units of a permit.
-func (l *lane) cancel(w *waiter) {
+func (l *lane) cancel(x *exchange) {
 	now := time.Now()
 	l.mu.Lock()
-	l.undo(w, now)
+	l.undo(&x.w, now)
+	x.settled = true
 	l.pump(now)
 	l.mu.Unlock()
 	l.all.give()

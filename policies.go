@@ -2,12 +2,15 @@ package throttle
 
 import (
 	"fmt"
+	"math"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/budget"
 )
 
-// declareAll makes the budgets of some policies.
+// declareAll makes the budgets of some policies. Policies that count the same are one budget.
 func (l *lane) declareAll(policies []budget.Policy) ([]*declared, error) {
 	made := make([]*declared, 0, len(policies))
 	for _, p := range policies {
@@ -15,27 +18,46 @@ func (l *lane) declareAll(policies []budget.Policy) ([]*declared, error) {
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, d)
+		if !slices.ContainsFunc(made, d.equals) {
+			made = append(made, d)
+		}
 	}
 	return made, nil
+}
+
+// equals reports whether two budgets count the same.
+func (d *declared) equals(other *declared) bool {
+	a, b := d.ours, other.ours
+	a.Name, b.Name = "", ""
+	return a == b
 }
 
 // declare makes the budget of a policy, or finds the one that shares its name.
 func (l *lane) declare(p budget.Policy) (*declared, error) {
 	if d := l.shared[p.Name]; d != nil {
-		if d.policy != p {
-			return nil, fmt.Errorf("the policies %v and %v share the name %q but differ", d.policy, p, p.Name)
-		}
 		return d, nil
 	}
 	d, err := newDeclared(l, p)
-	if err != nil {
-		return nil, err
-	}
-	if p.Name != "" {
+	if err == nil && p.Name != "" {
 		l.shared[p.Name] = d
 	}
-	return d, nil
+	return d, err
+}
+
+// checkNames refuses policies that can meet in one key, share a name, and yet differ: a name is one budget. own are those of the key.
+func (c *config) checkNames(own []budget.Policy) error {
+	named := map[string]budget.Policy{}
+	all := own
+	for i := range c.routes {
+		all = append(all[:len(all):len(all)], c.routes[i].policies...)
+	}
+	for _, p := range all {
+		if other, met := named[p.Name]; met && p != other && p.Name != "" {
+			return fmt.Errorf("the policies %v and %v share the name %q but differ: a name is one budget", other, p, p.Name)
+		}
+		named[p.Name] = p
+	}
+	return nil
 }
 
 // setPolicies replaces the budgets of the key. What was spent stays spent, and everybody who waits is looked at again.
@@ -63,6 +85,18 @@ func (l *lane) asksPolicies() bool {
 	return l.asks
 }
 
+// waitingFor reports whether calls wait while the policy function is to be asked again, and the request of the first.
+func (l *lane) waitingFor() (req *http.Request, asks bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.order {
+		if w := c.queue.head(); w != nil && l.asks {
+			return w.req, true
+		}
+	}
+	return nil, false
+}
+
 // answerPolicies takes what the policy function said, if it was to be asked again.
 func (l *lane) answerPolicies(policies []budget.Policy) error {
 	now := time.Now()
@@ -86,18 +120,14 @@ func (l *lane) change(policies []budget.Policy, now time.Time) error {
 		return l.rejoin(policies)
 	}
 	old := l.ofKey
-	for _, d := range old {
-		delete(l.shared, d.policy.Name)
-	}
+	l.nameRoutes()
 	made, err := l.declareAll(policies)
 	if err != nil {
 		return err
 	}
 	for _, d := range made {
-		if from := predecessor(old, d.policy); from != nil {
-			if err := d.inherit(from, now); err != nil {
-				return err
-			}
+		if from := d.predecessor(old); from != nil {
+			d.inherit(from, now)
 		}
 	}
 	l.ofKey = made
@@ -105,34 +135,41 @@ func (l *lane) change(policies []budget.Policy, now time.Time) error {
 	return l.reassemble()
 }
 
-// predecessor is the budget that p replaces: the one of its name, else of its unit and window, else of its unit alone.
-func predecessor(old []*declared, p budget.Policy) *declared {
-	var best *declared
-	rank := 0
-	for _, d := range old {
-		r := 0
+// nameRoutes leaves of the budgets with a name only those of the routes.
+func (l *lane) nameRoutes() {
+	clear(l.shared)
+	for _, own := range l.byRoute {
+		for _, d := range own {
+			if d.policy.Name != "" {
+				l.shared[d.policy.Name] = d
+			}
+		}
+	}
+}
+
+// predecessor is the budget that d replaces: the one of its name, else of its window, else the one that remembers most.
+func (d *declared) predecessor(old []*declared) (best *declared) {
+	rank := time.Duration(-1)
+	for _, o := range old {
+		r := o.ours.Window // at most a year
 		switch {
-		case d.unit != p.Resolve().Unit:
+		case o == d || o.unit != d.unit:
 			continue
-		case p.Name != "" && d.policy.Name == p.Name:
-			r = 3
-		case d.policy.Window == p.Window:
-			r = 2
-		case d.policy.Name == p.Name:
-			r = 1
+		case d.policy.Name != "" && o.policy.Name == d.policy.Name:
+			r = math.MaxInt64
+		case o.ours.Window == d.ours.Window:
+			r = math.MaxInt64 - 1
 		}
 		if r > rank {
-			best, rank = d, r
+			best, rank = o, r
 		}
 	}
 	return best
 }
 
 // inherit takes over what was spent under another policy.
-func (d *declared) inherit(from *declared, now time.Time) error {
-	law, err := budget.Change(from.law, now, d.ours)
-	if err == nil {
-		d.law = law
+func (d *declared) inherit(from *declared, now time.Time) {
+	if law, err := budget.Change(from.law, now, d.ours); err == nil { // it was checked before
+		d.law, d.since = law, from.since
 	}
-	return err
 }

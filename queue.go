@@ -2,6 +2,8 @@ package throttle
 
 import (
 	"cmp"
+	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -10,8 +12,9 @@ import (
 
 // waiter is one call in a lane: what it wants, and how it is told. The lane's mutex guards what changes after it has entered.
 type waiter struct {
-	routes   routeSet // those that its request matches
-	method   string   // and where it goes, to find its resource by; empty under Acquire
+	routes   routeSet      // those that its request matches
+	req      *http.Request // nil under Acquire
+	method   string        // and where it goes, to find its resource by; empty under Acquire
 	path     string
 	class    *class // set when it enters
 	cost     cost
@@ -58,6 +61,20 @@ func newCost(c budget.Cost) cost {
 		return cost{requests: 1}
 	}
 	return cost{requests: c.Of(budget.Requests), others: c}
+}
+
+// settled is c with the units that actual names as they really were.
+func (c cost) settled(actual budget.Cost) cost {
+	all := c.others.Clone()
+	if all == nil {
+		all = budget.Cost{}
+	}
+	maps.Copy(all, actual)
+	c.others = all
+	if n, told := actual[budget.Requests]; told {
+		c.requests = n
+	}
+	return c
 }
 
 func (c cost) of(unit string) float64 {

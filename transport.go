@@ -1,7 +1,7 @@
 package throttle
 
 import (
-	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -25,7 +25,8 @@ type core struct {
 	mu       sync.RWMutex
 	policies []budget.Policy
 	lanes    map[string]*lane
-	sweeper  *time.Timer // drops idle lanes; nil while there are none
+	asking   map[string]chan struct{} // keys whose policies the user's function is working out; closed when it is done
+	sweeper  *time.Timer              // drops idle lanes; nil while there are none
 	closed   bool
 
 	readers sync.Pool // of *reader
@@ -39,7 +40,7 @@ func NewTransport(base http.RoundTripper, opts ...Option) (*Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{cfg: cfg, all: newTotal(cfg.maxInFlightTotal), policies: cfg.policies, lanes: map[string]*lane{}}
+	c := &core{cfg: cfg, all: newTotal(cfg.maxInFlightTotal), policies: cfg.policies, lanes: map[string]*lane{}, asking: map[string]chan struct{}{}}
 	c.readers.New = func() any { return new(reader) }
 	return (&Transport{core: c}).WithBase(base), nil
 }
@@ -90,7 +91,7 @@ func (t *Transport) Key(req *http.Request) string {
 
 // Hold lets nothing of a key leave for d. It is only ever extended; Resume ends it.
 func (t *Transport) Hold(key string, d time.Duration) {
-	if l, err := t.lane(key, nil); err == nil {
+	if l, err := t.lane(background, key, nil); err == nil {
 		l.holdFor(d)
 	}
 }
@@ -107,8 +108,11 @@ func (t *Transport) Resume(key string) {
 func (t *Transport) SetPolicies(p ...budget.Policy) error {
 	for _, policy := range p {
 		if err := t.cfg.checkPolicy("SetPolicies", policy); err != nil {
-			return errors.New("throttle: " + err.Error())
+			return fmt.Errorf("throttle: %w", err)
 		}
+	}
+	if err := t.cfg.checkNames(p); err != nil {
+		return fmt.Errorf("throttle: SetPolicies: %w", err)
 	}
 	t.mu.Lock()
 	t.policies = append([]budget.Policy(nil), p...)
@@ -116,6 +120,9 @@ func (t *Transport) SetPolicies(p ...budget.Policy) error {
 	t.mu.Unlock()
 	for _, l := range lanes {
 		l.setPolicies(p)
+		if req, asks := l.waitingFor(); asks {
+			_, _ = t.lane(background, l.key, req) // on an error the next call asks again, and is told
+		}
 	}
 	return nil
 }
