@@ -337,6 +337,18 @@ func TestPAC06NoOverflowAfterALongRest(t *testing.T) {
 	})
 }
 
+// Time may begin anywhere, also at the zero Time.
+func TestAnyMomentMayBeTheFirst(t *testing.T) {
+	forEveryLaw(t, func(t *testing.T, a budget.Algorithm) {
+		for _, start := range []time.Time{{}, time.Unix(0, 0), time.Unix(-1e10, 0), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)} {
+			calls := greedy(t, mustNew(t, budget.PerMinute(5).Using(a)), start, 1, 50)
+			lasted := between(start, calls[49].at)
+			assert.GreaterOrEqual(t, lasted, 480.0, "from %v on", start)
+			assert.LessOrEqual(t, lasted, 780.0, "from %v on", start)
+		}
+	})
+}
+
 // FuzzLaws throws any numbers at any law: no panic, no NaN, and no amount that is not there.
 func FuzzLaws(f *testing.F) {
 	f.Add(uint8(1), 10.0, int64(time.Second), 20.0, int64(5), 1.0, 3.0)

@@ -22,39 +22,28 @@ func (c Cost) Of(unit string) float64 {
 	return n
 }
 
-// Validate reports an amount that cannot be counted: negative, not a number, or above 1e15.
+// Validate reports an amount that cannot be counted: negative, not a number, above 1e15, or without a unit. Of several, it names the
+// first in the order of the units, so that the same Cost always gets the same error.
 func (c Cost) Validate() error {
 	for unit, n := range c {
-		if !(n >= 0 && n <= maxLimit) {
+		if !countable(unit, n) {
 			return c.firstError()
 		}
-		if unit == "" {
-			return fmt.Errorf("budget: cost of %v without a unit: name it, for example %q", n, Requests)
-		}
 	}
 	return nil
 }
 
-// firstError describes the first bad amount in the order of the units, so that the same Cost always gets the same error.
+func countable(unit string, n float64) bool { return unit != "" && n >= 0 && n <= maxLimit }
+
+// firstError describes the first amount that is not countable. There is one.
 func (c Cost) firstError() error {
-	for _, unit := range slices.Sorted(maps.Keys(c)) {
-		if n := c[unit]; !(n >= 0 && n <= maxLimit) {
-			return fmt.Errorf("budget: cost of %v %s: use a number from 0 to %v", n, unit, maxLimit)
-		}
+	units := slices.Sorted(maps.Keys(c))
+	unit := units[slices.IndexFunc(units, func(u string) bool { return !countable(u, c[u]) })]
+	if unit == "" {
+		return fmt.Errorf("budget: cost of %v without a unit: name it, for example %q", c[unit], Requests)
 	}
-	return nil
+	return fmt.Errorf("budget: cost of %v %s: use a number from 0 to %v", c[unit], unit, maxLimit)
 }
 
-// Clone is a copy that the caller of a foreign Cost may keep; nil stays nil.
+// Clone is a copy, for whoever keeps a Cost that its maker may still change; nil stays nil.
 func (c Cost) Clone() Cost { return maps.Clone(c) }
-
-// Minus is what is left of c when spent is taken off, for each unit that c or spent names; negative where more was spent. It is what
-// is to be given back when c was reserved and spent is the truth. A unit that spent does not name is taken as spent as reserved, so
-// it is left out.
-func (c Cost) Minus(spent Cost) Cost {
-	rest := make(Cost, len(spent))
-	for unit, n := range spent {
-		rest[unit] = c.Of(unit) - n
-	}
-	return rest
-}

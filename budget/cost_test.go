@@ -51,14 +51,6 @@ func TestACloneIsACopy(t *testing.T) {
 	assert.Nil(t, budget.Cost(nil).Clone())
 }
 
-func TestMinusIsWhatIsToBeGivenBack(t *testing.T) {
-	reserved := budget.Cost{budget.Tokens: 500, budget.OutputTokens: 100}
-	spent := budget.Cost{budget.Tokens: 120, budget.OutputTokens: 130, budget.Requests: 1}
-	assert.Equal(t, budget.Cost{budget.Tokens: 380, budget.OutputTokens: -30, budget.Requests: 0}, reserved.Minus(spent))
-	assert.Equal(t, budget.Cost{budget.Tokens: -80}, budget.Cost(nil).Minus(budget.Cost{budget.Tokens: 80}))
-	assert.Empty(t, reserved.Minus(nil), "nothing is known to be different")
-}
-
 func TestCostsAreReadWithoutAllocating(t *testing.T) {
 	cost := budget.Cost{budget.Tokens: 5}
 	sum := 0.0

@@ -2,12 +2,13 @@ package budget
 
 import "time"
 
-// slidingLog remembers when units were taken, and never lets more than Limit of them into any span of Window. It is the strictest of the
-// laws: whoever keeps it keeps every other law of the same limit.
+// slidingLog remembers when units were taken, and never lets more than Limit of them into any span of Window. Whoever keeps this law
+// is within a fixed window of the same limit too, wherever its edges are, and within a token bucket that holds Limit.
 //
 // Law: n may leave when, together with what was taken since Window ago, it is at most Limit. Seen from the newest entry back, there is one
 // whose units do not fit beside n any more: At is Window after it. So nothing has to expire: the log needs the newest entries
-// that add up to Limit, and At is known from them, also when it is past.
+// that add up to Limit, and At is known from them, also when it is past. (The log that Mahdi, "An alternative
+// approach to rate limiting", Figma, 2017, begins with and finds too large; here its size is bounded, see below.)
 //
 // Guarantee: at most Limit in any span of Window (half open: what was taken at t no longer counts at t+Window). A caller who always
 // waits gets Limit in each Window after his first call.

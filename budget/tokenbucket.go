@@ -27,7 +27,8 @@ type tokenBucket struct {
 	// grain is how many units a token of lim stands for: 1, or as many more as a burst needs that an int of 32 bits does not hold.
 	grain float64
 	room  int       // lim's burst in tokens
-	last  time.Time // the moment that lim stands at, zero before the first call
+	begun bool      // a call has come: before, the bucket is full, and has been for ever
+	last  time.Time // the moment that lim stands at
 	level float64   // units in lim at last
 	owed  float64   // units to be taken off level
 	full  time.Time // when the bucket was last seen full
@@ -70,7 +71,7 @@ func (b *tokenBucket) At(_ time.Time, n float64) (time.Time, bool) {
 	if !(n <= b.p.Burst*slack) {
 		return time.Time{}, false
 	}
-	if n <= 0 || b.last.IsZero() {
+	if n <= 0 || !b.begun {
 		return time.Time{}, true
 	}
 	return b.holds(n), true
@@ -84,7 +85,7 @@ func (b *tokenBucket) holds(n float64) time.Time {
 func (b *tokenBucket) Take(now time.Time, n float64) {
 	switch {
 	case !(n > 0):
-	case b.owed+n <= b.batch() && !b.last.IsZero() && now.Before(b.holds(b.p.Burst)):
+	case b.begun && b.owed+n <= b.batch() && now.Before(b.holds(b.p.Burst)):
 		b.owed += n
 	default:
 		b.move(now, n)
@@ -115,7 +116,7 @@ func (b *tokenBucket) move(now time.Time, n float64) {
 func (b *tokenBucket) charge(t time.Time) {
 	tokens := math.Floor(min(b.owed, b.level) / b.grain)
 	b.lim.AllowN(t, int(tokens)) // a negative number puts tokens back
-	b.last = t
+	b.begun, b.last = true, t
 	b.level -= tokens * b.grain
 	b.owed -= tokens * b.grain
 	if room := b.roomFor(math.Floor(b.owed/b.grain) * b.grain); room != b.room {
