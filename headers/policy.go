@@ -3,7 +3,7 @@ package headers
 // policyLines appends the policies of RateLimit-Policy lines to the report, each an entry of its own for now.
 func (rd *reading) policyLines() {
 	for _, line := range rd.lines(slotPolicy) {
-		if p := (sfv{rest: trim(line)}); p.wellFormed() {
+		if p := (sfv{rest: trim(line), quoted: true}); p.wellFormed() {
 			rd.policies(p)
 		}
 	}

@@ -123,14 +123,20 @@ func (r *Report) grow() *Quota {
 		return nil
 	case n < cap(r.Quotas):
 		r.Quotas = r.Quotas[:n+1]
-	case n == 0:
-		r.Quotas = make([]Quota, 1, 2)
 	default:
+		r.reserve(2)
 		r.Quotas = append(r.Quotas, Quota{})
 	}
 	q := &r.Quotas[n]
 	*q = Quota{}
 	return q
+}
+
+// reserve makes room for n quotas in a report that has none yet.
+func (r *Report) reserve(n int) {
+	if cap(r.Quotas) == 0 {
+		r.Quotas = make([]Quota, 0, n)
+	}
 }
 
 // remove drops an entry. The last one takes its place.

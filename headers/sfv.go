@@ -3,11 +3,12 @@ package headers
 import "strings"
 
 // sfv walks the members of one line of a structured field (RFC 9651), a list or a dictionary, without allocating. It is
-// strict, as the RFC demands, but for one thing that Hugging Face sends: in a list, a quoted string in the place of a
-// parameter. Because the RFC wants a faulty field ignored whole, ask wellFormed before using what next yields.
+// strict, as the RFC demands, but for one thing that it accepts if told to, because Hugging Face sends it: a quoted string in the
+// place of a parameter. Because the RFC wants a faulty field ignored whole, ask wellFormed before using what next yields.
 type sfv struct {
 	rest   string
 	dict   bool // members are key=value
+	quoted bool // a string may stand in the place of a parameter
 	begun  bool
 	failed bool
 	key    string // of the dictionary member
@@ -107,7 +108,7 @@ func (p *sfv) inner() bool {
 
 // parameters checks ;key=value and leaves them in the item.
 func (p *sfv) parameters() bool {
-	w := sfvParams{rest: p.rest, quoted: !p.dict}
+	w := sfvParams{rest: p.rest, quoted: p.quoted}
 	for w.next() {
 		continue
 	}

@@ -12,7 +12,7 @@ import (
 // limits adds the items of RateLimit lists to the report, and returns what the dictionary of draft 07 says.
 func (rd *reading) limits() (told Quota) {
 	for _, line := range rd.lines(slotRateLimit) {
-		list, dict := sfv{rest: trim(line)}, sfv{rest: trim(line), dict: true}
+		list, dict := sfv{rest: trim(line), quoted: true}, sfv{rest: trim(line), dict: true}
 		switch {
 		case list.wellFormed():
 			rd.limitItems(list)

@@ -10,6 +10,9 @@ import (
 func (rd *reading) unqualified() {
 	r := &rd.report
 	first := len(r.Quotas)
+	if rd.seen&(1<<slotRateLimit) != 0 {
+		r.reserve(4) // two items, and their policies until they are paired
+	}
 	q := rd.limits()
 	items := len(r.Quotas)
 	rd.policyLines()
