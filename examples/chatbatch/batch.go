@@ -125,7 +125,7 @@ func (b *batch) run(ctx context.Context) int {
 	if err != nil {
 		return refuse(b.world.stderr, err)
 	}
-	defer b.client.transport.Close()
+	defer b.client.close()
 	b.watch(ctx)
 	err = b.work(f)
 	return b.finish(f, err)
@@ -133,7 +133,7 @@ func (b *batch) run(ctx context.Context) int {
 
 // begin makes the client and the output ready.
 func (b *batch) begin(ctx context.Context) (f *feed, err error) {
-	if b.client, err = newClient(b.settings, b.target, b.guess, b.tally); err != nil {
+	if b.client, err = newClient(b.settings, b.target, b.world.network, b.guess, b.tally); err != nil {
 		return nil, err
 	}
 	if err = b.client.book(ctx, b.settings, b.plan.earlier.Attempts); err != nil {

@@ -17,10 +17,18 @@ type client struct {
 	target    *target
 }
 
-// newClient builds it from the flags: the base connects, Traffic counts every attempt, the throttle decides when there is one.
-func newClient(s *settings, t *target, guess *llm.Estimator, tally *job.Tally) (*client, error) {
-	base := http.DefaultTransport.(*http.Transport).Clone()
-	base.MaxIdleConns, base.MaxIdleConnsPerHost = 0, s.workers // no connection is closed only to be opened again
+// connections are those of one run: as many as there are workers, so that none is closed only to be opened again.
+func connections(workers int) http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, workers
+	return t
+}
+
+// newClient builds it from the flags: the network connects, Traffic counts every attempt, the throttle decides when there is one.
+func newClient(s *settings, t *target, network http.RoundTripper, guess *llm.Estimator, tally *job.Tally) (*client, error) {
+	if network == nil {
+		network = connections(s.workers)
+	}
 	opts := []throttle.Option{
 		throttle.WithKey(llm.ByModel),
 		throttle.WithCost(costOf(s, guess)),
@@ -38,7 +46,7 @@ func newClient(s *settings, t *target, guess *llm.Estimator, tally *job.Tally) (
 	if len(s.policiesOf(""))+len(s.limits) > 0 {
 		opts = append(opts, throttle.WithPolicyFunc(s.policyFunc))
 	}
-	transport, err := throttle.NewTransport(&job.Traffic{Base: base, Tally: tally}, opts...)
+	transport, err := throttle.NewTransport(&job.Traffic{Base: network, Tally: tally}, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -88,4 +96,10 @@ func (c *client) keyOf(ctx context.Context, model string) (string, error) {
 	}
 	req.Header = c.target.header
 	return c.transport.Key(req), nil
+}
+
+// close ends what waits and lets go of the connections.
+func (c *client) close() {
+	_ = c.transport.Close() // never fails: it has no store
+	c.CloseIdleConnections()
 }

@@ -13,10 +13,11 @@ import (
 )
 
 // The demonstration's server is as strict as many real ones: a bucket of so many requests that fills up at so many a second, and a refusal for
-// every request above. Its answers tell the limit in OpenAI's headers; the program is told nothing.
+// every request above. Its answers tell the limit in OpenAI's headers; the program is told nothing. A single worker could send some 35 a second, so the
+// limit binds at any number of workers.
 const (
 	demoBurst   = 20
-	demoRate    = 40                    // a second
+	demoRate    = 25                    // a second
 	demoNetwork = 5 * time.Millisecond  // one way
 	demoService = 15 * time.Millisecond // mean time at the server
 )

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -22,12 +23,15 @@ type world struct {
 	env            func(string) string
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	interrupts     <-chan os.Signal // the first stops with grace, the second at once; may be nil
+	interrupts     <-chan os.Signal  // the first stops with grace, the second at once; may be nil
+	network        http.RoundTripper // what requests go through; nil = connections of its own
 }
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // so that a reader that goes away is an error of the write, which stops the job as it should
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
-	os.Exit(run(context.Background(), os.Args[1:], world{os.Getenv, os.Stdin, os.Stdout, os.Stderr, interrupts}))
+	os.Exit(run(context.Background(), os.Args[1:], world{
+		env: os.Getenv, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, interrupts: interrupts,
+	}))
 }

@@ -13,24 +13,32 @@ import (
 const (
 	// tick is how often the state is looked at.
 	tick = 250 * time.Millisecond
-	// plainEvery is how often a line is written where no bar can be shown: often enough to see life, rare enough for a log.
-	plainEvery = 10 * time.Second
+	// plainEvery is how often a line is written where no bar can be shown: often enough to see life, rare enough for a log. demoEvery is for
+	// somebody who watches.
+	plainEvery, demoEvery = 10 * time.Second, 2 * time.Second
+	// idleEvery is the same while nothing ends: a long wait is told, but not over and over.
+	idleEvery = time.Minute
 )
 
 // progress shows how far a job is, and why it waits.
 type progress struct {
 	batch *batch
 	bar   *progressbar.ProgressBar // nil: plain lines
+	every time.Duration            // between plain lines
 	last  time.Time                // of the plain lines
+	shown int                      // what ended until then
 	done  chan struct{}
 	ended chan struct{}
 }
 
 // newProgress begins to show the progress of b, unless it is to be quiet; it follows the limits in any case, for the report.
 func (b *batch) newProgress() *progress {
-	p := &progress{batch: b, last: time.Now(), done: make(chan struct{}), ended: make(chan struct{})}
+	p := &progress{batch: b, every: plainEvery, last: time.Now(), done: make(chan struct{}), ended: make(chan struct{})}
 	if !b.settings.quiet && isTerminal(b.world.stderr) {
 		p.bar = newBar(b)
+	}
+	if b.settings.isDemo {
+		p.every = demoEvery
 	}
 	go p.follow()
 	return p
@@ -72,6 +80,7 @@ func (p *progress) end() {
 func (p *progress) look(now time.Time) {
 	states := p.batch.client.transport.Snapshot()
 	p.batch.tally.Limit(now, requestLimit(states))
+	p.batch.stopIfStalled(now, states)
 	if p.batch.settings.quiet {
 		return
 	}
@@ -80,8 +89,8 @@ func (p *progress) look(now time.Time) {
 	case p.bar != nil:
 		p.bar.Describe(s.String())
 		_ = p.bar.Set(s.ended) // as above
-	case now.Sub(p.last) >= plainEvery:
-		p.last = now
+	case now.Sub(p.last) >= p.every && (s.ended > p.shown || now.Sub(p.last) >= idleEvery):
+		p.last, p.shown = now, s.ended
 		fmt.Fprintf(p.batch.world.stderr, "chatbatch: %s\n", s)
 	}
 }
@@ -141,9 +150,17 @@ func waitingFor(now time.Time, states []throttle.KeyState) string {
 		return fmt.Sprintf("held for %v more, as the server asked", round(left))
 	}
 	if b, ok := tightest(worst.Budgets); ok {
-		return fmt.Sprintf("%d wait for %s (%s per %v, %v)", worst.Waiting, b.Unit, amount(b.Limit), b.Window, b.Source)
+		return fmt.Sprintf("%d wait for %s (%s)", worst.Waiting, b.Unit, limitText(b))
 	}
 	return fmt.Sprintf("%d wait for the first answers", worst.Waiting)
+}
+
+// limitText is a limit and who says so.
+func limitText(b throttle.BudgetState) string {
+	if b.Window == 0 {
+		return fmt.Sprintf("%s, %v", amount(b.Limit), b.Source)
+	}
+	return fmt.Sprintf("%s per %v, %v", amount(b.Limit), b.Window, b.Source)
 }
 
 // tightest is the budget that has the smallest part of its limit left.

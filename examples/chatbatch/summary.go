@@ -38,7 +38,10 @@ func (b *batch) summary(out io.Writer) {
 		}
 	}
 	l.add("attempts", "%d HTTP requests sent, %d × 429, %d lost or 5xx", t.Requests, t.Refused, t.Faults)
-	l.add("waited", "%v in the own budget, %v held by the server, %v after failures (all requests added up)", round(t.Waited), round(t.Held), round(t.BackedOff))
+	if n := time.Duration(t.Answered + t.Failed - c.rejectedIn(t)); n > 0 {
+		l.add("waited", "%v for the own turn, %v held by the server, %v after failures (a request, on average)",
+			round(t.Waited/n), round(t.Held/n), round(t.BackedOff/n))
+	}
 	if t.Tokens.Total > 0 {
 		l.add("tokens", "%d in, %d out", t.Tokens.Input, t.Tokens.Output)
 	}
