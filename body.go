@@ -36,7 +36,7 @@ func (x *exchange) watch(resp *http.Response) {
 		b.stop = context.AfterFunc(x.ctx.Context, func() { x.finish() })
 	}
 	if cfg.maxInFlight > 0 || cfg.maxInFlightTotal > 0 { // a slot that nobody gives back would be missed
-		b.cleanup = runtime.AddCleanup(b, forgotten.giveBack, forgotten{x, b.ReadCloser})
+		b.cleanup = runtime.AddCleanup(b, (*exchange).forget, x)
 	}
 	if w, ok := resp.Body.(io.Writer); ok { // 101 Switching Protocols: the body is the connection
 		resp.Body = &answerConn{b, w}
@@ -108,18 +108,12 @@ func (x *exchange) use(u *usage) {
 	})
 }
 
-// forgotten is what is left of an answer that became garbage without being closed.
-type forgotten struct {
-	x    *exchange
-	body io.Closer
-}
-
-// giveBack gives back the slot, and the connection.
-func (f forgotten) giveBack() {
-	if f.x.finish() {
-		f.x.emit(Event{Kind: KindForgotten})
+// forget gives back the slot of an answer that became garbage without being closed. It cannot close the body: in net/http that refers to the
+// response, and so to what has become garbage.
+func (x *exchange) forget() {
+	if x.finish() {
+		x.emit(Event{Kind: KindForgotten})
 	}
-	go f.body.Close() // foreign code: it may take its time
 }
 
 // answerConn is the body of an answer that switches protocols: it can be written to.
