@@ -1,6 +1,10 @@
 package throttle
 
-import "time"
+import (
+	"time"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+)
 
 // ruling is what the lane says of one call at one moment.
 type ruling struct {
@@ -30,7 +34,7 @@ func (l *lane) rule(w *waiter, now time.Time) ruling {
 		}
 		at, alone, ever := m.ready(now, n, l.wanted(w, name.unit))
 		if !ever {
-			return ruling{by: name, cause: CauseBudget, limit: m.state(now).Limit}
+			return ruling{by: name, cause: CauseBudget, limit: mostOf(m, now)}
 		}
 		r.alone = r.alone || alone
 		r.delay(at, CauseBudget, name)
@@ -54,6 +58,14 @@ func (l *lane) rule(w *waiter, now time.Time) ruling {
 		l.probe(&r, now)
 	}
 	return r
+}
+
+// mostOf is the most that a budget can ever hold.
+func mostOf(m meter, now time.Time) float64 {
+	if d, ok := m.(*declared); ok && d.ours.Algorithm == budget.TokenBucket {
+		return d.ours.Burst
+	}
+	return m.state(now).Limit
 }
 
 // wanted is what all calls that wait want of a unit, w included.
