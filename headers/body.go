@@ -51,11 +51,14 @@ type bodyError struct {
 	Errors json.RawMessage `json:"errors"`
 
 	// Words for what happened; APIs differ in the place and in whether code is a number.
-	Message string          `json:"message"`
-	Code    json.RawMessage `json:"code"`
-	Type    string          `json:"type"`
-	AWSType string          `json:"__type"`
-	Status  json.RawMessage `json:"status"`
+	Message     string          `json:"message"`
+	Description string          `json:"description"` // Telegram
+	Detail      string          `json:"detail"`      // Django REST framework, RFC 9457
+	Code        json.RawMessage `json:"code"`
+	ErrorCode   json.RawMessage `json:"error_code"`
+	Type        string          `json:"type"`
+	AWSType     string          `json:"__type"`
+	Status      json.RawMessage `json:"status"`
 
 	bodyWait
 	Parameters bodyWait `json:"parameters"` // Telegram
@@ -113,10 +116,15 @@ func (b *Body) read(e *bodyError, now time.Time, depth int) {
 	b.below(e.Error, now, depth+1)
 	b.below(e.Errors, now, depth+1)
 	b.cost(&e.Extensions.Cost)
-	if b.Throttled && !b.RetryAfter.Known {
-		b.RetryAfter = waitInText(e.Message)
+	for _, text := range e.texts() {
+		if b.Throttled && !b.RetryAfter.Known {
+			b.RetryAfter = waitInText(text)
+		}
 	}
 }
+
+// texts are the sentences of an error.
+func (e *bodyError) texts() [3]string { return [...]string{e.Message, e.Description, e.Detail} }
 
 // below reads an error in whichever form it has: an object, a text, a list of them. False for what is no JSON of such a form;
 // a field of a type not expected is passed over, and the rest of its object is read.

@@ -37,17 +37,18 @@ var codes = [...]sign{
 
 // phrases are the parts of messages that mean a limit was hit.
 var phrases = [...]sign{
-	{text: "secondary rate limit"}, // GitHub
-	{text: "abuse detection"},      // GitHub, before 2022
-	{text: "rate limit exceeded"},  // GitHub, Kraken (EAPI:Rate limit exceeded), OpenRouter
-	{text: "being rate limited"},   // Discord
-	{text: "too many requests"},    // Telegram, Spotify
+	{text: "secondary rate limit"},  // GitHub
+	{text: "abuse detection"},       // GitHub, before 2022
+	{text: "rate limit exceeded"},   // GitHub, Kraken (EAPI:Rate limit exceeded), OpenRouter
+	{text: "being rate limited"},    // Discord
+	{text: "request was throttled"}, // Django REST framework
+	{text: "too many requests"},     // Telegram, Spotify
 	{text: "exceeded your current quota, please check your plan", hopeless: true}, // OpenAI
 }
 
 // signs looks for the words of a refusal in the places where an error has them.
 func (b *Body) signs(e *bodyError) {
-	for _, word := range [...]string{plainText(e.Code), e.Type, e.AWSType, plainText(e.Status), plainText(e.Extensions.Code)} {
+	for _, word := range [...]string{plainText(e.Code), plainText(e.ErrorCode), e.Type, e.AWSType, plainText(e.Status), plainText(e.Extensions.Code)} {
 		word = word[strings.LastIndexByte(word, '#')+1:] // AWS: com.amazon.coral.service#ThrottlingException
 		for i := range codes {
 			if strings.EqualFold(word, codes[i].text) {
@@ -55,10 +56,12 @@ func (b *Body) signs(e *bodyError) {
 			}
 		}
 	}
-	message := strings.ToLower(e.Message)
-	for i := range phrases {
-		if strings.Contains(message, phrases[i].text) {
-			b.note(&phrases[i])
+	for _, text := range e.texts() {
+		text = strings.ToLower(text)
+		for i := range phrases {
+			if strings.Contains(text, phrases[i].text) {
+				b.note(&phrases[i])
+			}
 		}
 	}
 }
@@ -76,7 +79,7 @@ func plainText(raw json.RawMessage) string { return strings.Trim(string(raw), `"
 func quotaPerDay(id string) bool { return strings.Contains(id, "PerDay") }
 
 // leads come before a wait in the messages of AI services.
-var leads = [...]string{"try again in ", "retry in ", "retry after ", "wait "}
+var leads = [...]string{"try again in ", "retry in ", "retry after ", "available in ", "wait "}
 
 // waitInText finds a wait in a message: "Please try again in 6m0s.", "Please retry after 12 seconds."
 func waitInText(message string) Maybe[time.Duration] {

@@ -23,7 +23,7 @@ func clockOf(h http.Header, now time.Time) clock {
 		dates = h["date"]
 	}
 	c := clock{now.Unix(), int64(now.Nanosecond()), 0, true}
-	for _, s := range dates {
+	for _, s := range dates[:min(len(dates), maxQuotas)] {
 		m, ok := parseMoment(trim(s))
 		if !ok {
 			continue

@@ -36,6 +36,7 @@ type reading struct {
 	few     [6]kept // the first of them in the first n places
 	n       int
 	more    []kept
+	taken   int     // how many passed the gate
 	seen    uint64  // bit i: something is kept for slot i
 	marks   uint64  // bit i: an answer of vendors[i]
 	aliases []alias // of policies
@@ -77,6 +78,10 @@ func (rd *reading) scan() {
 // take reads or stores one header. Names are compared as net/http spells them, which is fast; a header that matches nothing
 // may be one that somebody put into the map by hand, and then all is read again with the names put right.
 func (rd *reading) take(name string, lines []string) {
+	if rd.taken++; rd.taken > mostHeaders {
+		return
+	}
+	lines = usable(lines)
 	if f, unit := common(name); f != noFact {
 		rd.quantity(f, &subject{unit: unit}, lines)
 		return
@@ -92,6 +97,24 @@ func (rd *reading) take(name string, lines []string) {
 	default:
 		rd.marks |= 1 << (s - slots)
 	}
+}
+
+// What one answer may make us read. Servers keep whole headers below 16 KiB, and real answers have up to thirty headers that
+// pass the gate; net/http lets ten megabytes through.
+const (
+	longestValue = 16 << 10 // bytes of all lines of a header
+	mostHeaders  = 256      // that pass the gate
+)
+
+// usable are the lines up to the one with which the header becomes too long to be real.
+func usable(lines []string) []string {
+	size := 0
+	for i, line := range lines {
+		if size += len(line); size > longestValue {
+			return lines[:i]
+		}
+	}
+	return lines
 }
 
 // kept are the lines of one header.

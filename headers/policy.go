@@ -19,11 +19,13 @@ func (rd *reading) policies(list sfv) {
 		if !it.named && !(it.Window.Known && it.Limit.Known) {
 			continue
 		}
-		if it.alias != "" {
-			rd.aliases = append(rd.aliases, alias{len(rd.report.Quotas), it.alias})
+		q := rd.report.grow()
+		if q == nil {
+			return
 		}
-		if q := rd.report.grow(); q != nil {
-			*q = it.Quota
+		*q = it.Quota
+		if it.alias != "" {
+			rd.aliases = append(rd.aliases, alias{len(rd.report.Quotas) - 1, it.alias})
 		}
 	}
 }

@@ -106,13 +106,13 @@ func (rd *reading) vendorQuota(v *vendorQuota) {
 		q.Unit = requests
 	}
 	q.Window = maybe(v.window, v.window > 0)
-	for _, line := range rd.h[v.windowMilli] {
+	for _, line := range usable(rd.h[v.windowMilli]) {
 		q.Window = spanOf(trim(line), time.Millisecond)
 	}
-	q.Limit = leastCount(rd.h[v.limit])
-	q.Remaining = leastCount(rd.h[v.remaining])
-	rd.delayBy(&q, rd.h[v.reset])
-	rd.delayByMilli(&q, rd.h[v.resetMilli])
+	q.Limit = leastCount(usable(rd.h[v.limit]))
+	q.Remaining = leastCount(usable(rd.h[v.remaining]))
+	rd.delayBy(&q, usable(rd.h[v.reset]))
+	rd.delayByMilli(&q, usable(rd.h[v.resetMilli]))
 	rd.complement(q)
 }
 

@@ -25,7 +25,7 @@ const (
 func (rd *reading) vendorValue(s shape) {
 	switch s {
 	case shapeShopify:
-		for _, line := range rd.h["X-Shopify-Shop-Api-Call-Limit"] {
+		for _, line := range usable(rd.h["X-Shopify-Shop-Api-Call-Limit"]) {
 			rd.addShare("", line)
 		}
 	case shapeSalesforce:
@@ -45,13 +45,10 @@ func (rd *reading) vendorValue(s shape) {
 	}
 }
 
-// longestValue bounds the values that are read again and again or decoded as JSON. Servers keep whole headers below 16 KiB.
-const longestValue = 16 << 10
-
-// line is the first line of a header, "" if it is too long.
+// line is the first line of a header.
 func (rd *reading) line(name string) string {
-	if lines := rd.h[name]; len(lines) > 0 && len(lines[0]) <= longestValue {
-		return trim(lines[0])
+	for _, line := range usable(rd.h[name]) {
+		return trim(line)
 	}
 	return ""
 }
@@ -75,7 +72,7 @@ func (rd *reading) salesforce() {
 }
 
 func (rd *reading) azure() {
-	for _, line := range rd.h["X-Ms-Ratelimit-Remaining-Resource"] {
+	for _, line := range usable(rd.h["X-Ms-Ratelimit-Remaining-Resource"]) {
 		for part := range strings.SplitSeq(line, ",") {
 			name, left, _ := strings.Cut(part, ";")
 			if n, ok := number(trim(left)); ok {
