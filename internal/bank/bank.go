@@ -20,6 +20,7 @@ type Bank struct {
 	leak   *leak
 	leaks  []*belief
 	hints  []hint // the last words of the server
+	edgeAt hint   // the last edge that was found between a refusal and a call that was let in
 	deaf   bool   // its words fit no law: they are not believed any more
 	obeyed *belief
 	ramp   ramp
@@ -34,9 +35,11 @@ type Bank struct {
 // belief is a law and how often it was right.
 type belief struct {
 	law
-	right       int // boundaries in a row at which the law named the moment and the call was let in
-	wrong       int // the same, and the call was turned away
-	surprises   int
+	right       int  // boundaries in a row at which the law named the moment and the call was let in
+	asked       int  // what right was when the law was last asked after
+	wrong       int  // boundaries in a row at which the call was turned away
+	surprises   int  // refusals that the law should not have seen
+	found       bool // a window named by an edge, not by the server
 	discredited bool // surprised too often: not obeyed any more, though no single answer contradicts it
 }
 
@@ -61,6 +64,9 @@ func New() *Bank {
 func (b *Bank) Sent(now time.Time) uint64 {
 	id := b.tape.add(b.clock.read(now))
 	b.trial.sent(id, b.clock.read(now))
+	if b.trial.asks {
+		b.obeyed.asked = b.obeyed.right
+	}
 	return id
 }
 
@@ -148,7 +154,10 @@ func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
 	}
 	at = b.obeyed.at(&s)
 	if at > now {
-		b.trial.boundary, b.trial.moment = true, at
+		b.trial.wait(now, at)
+		if ask := b.ask(at); ask < at {
+			return max(ask, now), true
+		}
 	}
 	return at, b.trial.boundary && (b.obeyed.right < proofs || at == now && b.disputed(&s))
 }

@@ -9,6 +9,10 @@ func (b *Bank) praise(id uint64, now instant) {
 	if !crossed {
 		return
 	}
+	if b.trial.asks {
+		b.obeyed.discredited = true // it said no, and the server said yes
+		return
+	}
 	if !b.trial.prompt {
 		b.ramp.restart()
 		return
@@ -29,7 +33,7 @@ func (b *Bank) praise(id uint64, now instant) {
 // blame asks whether a refusal is the law's fault or the server's, and sets it aside if it may be the server's: at once where the
 // law was sure, at the second in a row where it was only asking.
 func (b *Bank) blame(id uint64, at, now instant) {
-	if b.trial.answered(id) && b.obeyed != nil {
+	if b.trial.answered(id) && b.obeyed != nil && !b.trial.asks {
 		b.obeyed.wrong++
 		if b.obeyed.windowed() {
 			b.obeyed.right = 0
@@ -41,14 +45,20 @@ func (b *Bank) blame(id uint64, at, now instant) {
 		if o.streak == 1 {
 			o.first, o.trusted = id, b.trusted()
 		}
-		o.doubt = o.doubt || o.trusted && (o.streak > 1 || !b.asking(now))
-		if o.doubt {
-			o.extend(now)
+		if o.doubt || o.trusted && (o.streak > 1 || !b.asking(now)) {
+			b.doubt(now)
 		}
 	}
 	if o.doubt {
 		b.excuse()
 	}
+}
+
+// doubt sets the refusals of the streak aside, and holds until a probe may tell what they were.
+func (b *Bank) doubt(now instant) {
+	b.outage.doubt = true
+	b.outage.extend(now)
+	b.excuse()
 }
 
 // patienceWithLaws is how many refusals in a row a law that counts calls may explain away by jitter.

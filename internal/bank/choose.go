@@ -2,6 +2,10 @@ package bank
 
 // choose obeys the living law that promises most; of two that promise the same, the one that opens first.
 func (b *Bank) choose(now instant) {
+	if b.outage.trusted && b.outage.streak == 1 && !b.outage.doubt && !b.obeyed.alive() {
+		b.doubt(now) // rather than give up a law that has proved itself
+		return
+	}
 	best := b.best(now)
 	for best == nil {
 		b.relent(now)
@@ -65,29 +69,16 @@ func (b *Bank) best(now instant) (best *belief) {
 	return best
 }
 
-// relent makes room for a law when none is left. Perhaps the jitter is worse than it seemed: then twice the guard lets a law live.
-// Otherwise the server counts in another way than it did, or others draw on the same quota: the older half of the evidence is dropped.
+// relent makes room for a law when none is left, by the least that does: the server's words are not believed any more; the last streak
+// of refusals was an outage; the jitter is twice what it seemed; there are windows with an edge where refusals ended. Else the server
+// counts in another way than it did, or others draw on the same quota: the older half of the evidence is dropped.
 func (b *Bank) relent(now instant) {
-	if debugForget != nil {
-		debugForget(b)
-	}
-	if len(b.hints) > 0 && !b.deaf {
-		b.deaf = true
-		b.restart()
-		if b.best(now) != nil {
-			return
-		}
-	}
-	b.reflex.strain++
-	b.restart()
-	if b.best(now) != nil {
-		return
-	}
-	b.reflex.strain--
-	if b.edge() {
-		b.restart()
-		if b.best(now) != nil {
-			return
+	for _, excuse := range []func() bool{b.deafen, b.forgive, b.strain, b.edge} {
+		if excuse() {
+			b.restart()
+			if b.best(now) != nil {
+				return
+			}
 		}
 	}
 	b.since = (b.since + b.tape.judged + 1) / 2
@@ -97,7 +88,41 @@ func (b *Bank) relent(now instant) {
 	b.restart()
 }
 
-var debugForget func(*Bank)
+func (b *Bank) deafen() bool {
+	if b.deaf || len(b.hints) == 0 {
+		return false
+	}
+	b.deaf = true
+	return true
+}
+
+// forgive excuses the last streak of refusals, if it was long enough for an outage and is not all that is known.
+func (b *Bank) forgive() bool {
+	o := &b.outage
+	if o.lasted < longStreak {
+		return false
+	}
+	first := b.tape.index(o.last)
+	known := b.tape.upTo(first).refused > b.tape.upTo(b.since).refused
+	if first < b.since || !known {
+		return false
+	}
+	o.lasted = 0
+	for i := first; i < len(b.tape.sends) && b.tape.sends[i].outcome != admitted; i++ {
+		if b.tape.sends[i].outcome == refused {
+			b.tape.sends[i].outcome = excused
+		}
+	}
+	return true
+}
+
+func (b *Bank) strain() bool {
+	if b.guard() >= widestGuard {
+		return false
+	}
+	b.reflex.strain++
+	return true
+}
 
 func (b *Bank) scene(now instant, inFlight int) scene {
 	return scene{tape: &b.tape, now: now, inFlight: inFlight, guard: b.guard(), latency: b.net.Latency}

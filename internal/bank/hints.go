@@ -1,6 +1,9 @@
 package bank
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // hint is when the server will let a call in that it has turned away, by its own words: not before from, and surely at to.
 type hint struct {
@@ -46,12 +49,25 @@ func (b *Bank) edge() bool {
 	t := &b.tape
 	for i := t.judged - 1; i > b.since; i-- {
 		if t.sends[i-1].outcome == refused && t.sends[i].outcome == admitted {
-			h := hint{from: t.sends[i-1].at, to: t.sends[i].at}
-			b.name(h, h.to-h.from)
-			return true
+			return b.found(hint{from: t.sends[i-1].at, to: t.sends[i].at})
 		}
 	}
 	return false
+}
+
+// found replaces the windows that were found by an edge before.
+func (b *Bank) found(h hint) bool {
+	if h == b.edgeAt {
+		return false
+	}
+	b.edgeAt = h
+	b.laws = slices.DeleteFunc(b.laws, func(l *belief) bool { return l.found && l != b.obeyed })
+	n := len(b.laws)
+	b.name(h, h.to-h.from)
+	for _, l := range b.laws[n:] {
+		l.found = true
+	}
+	return len(b.laws) > n
 }
 
 // word is what the server said about a call that it turned away.

@@ -164,9 +164,10 @@ func (l *leak) refuse(since, near float64) {
 func (l *leak) rate(s *scene) (rate float64, known bool) {
 	lo, hi := l.living()
 	if hi.rate/lo.rate < narrow {
-		return 0.99 * lo.rate * l.pacer.creep(s.now, lo.rate), true
+		return l.pacer.creep(s.now, 0.99*lo.rate, hi.rate), true
 	}
-	return min(math.Sqrt(max(lo.rate, hi.rate/16)*hi.rate), max(2*s.recent(), lo.rate)), false
+	middle := min(math.Sqrt(max(lo.rate, hi.rate/16)*hi.rate), max(2*s.recent(), lo.rate))
+	return l.pacer.creep(s.now, middle, hi.rate), false
 }
 
 // burst is how many calls may leave at once when the bucket is empty.

@@ -1,16 +1,18 @@
 package bank
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
-// A known rate is approached from below, and asked after from time to time, since it may have risen: after a quiet time the pace
-// creeps up until a refusal stops it, and the quiet time doubles.
+// A rate is asked after from time to time, since it may have risen: after a quiet time the pace creeps up until a refusal stops it.
 const (
-	shortestQuiet = 5 * time.Second
+	shortestQuiet = 5 * time.Second // doubles with every refusal …
 	longestQuiet  = 10 * time.Minute
-	quietCalls    = 300   // but a refusal in so many calls is cheap enough
-	creepRate     = 0.001 // of the rate, per second
-	creepLater    = 0.004 // per second on top, after creepPatience: by then the limit has probably risen
-	creepPatience = time.Minute
+	quietCalls    = 300   // … but a refusal in so many calls is cheap enough
+	creepSlow     = 0.001 // per second, up to where a refusal is expected
+	creepFast     = 0.05  // per second, beyond: the limit has risen
+	beyond        = 1.02  // of the highest rate that the evidence leaves
 )
 
 // pacer is the bucket as we believe it to be at the server: what is left in it, at a rate that may change all the time.
@@ -31,12 +33,15 @@ func (p *pacer) empty(at instant, next uint64) {
 	p.hit = at
 }
 
-// creep is how much more than the safe rate to ask for.
-func (p *pacer) creep(now instant, rate float64) float64 {
-	quiet := min(p.quiet, max(seconds(quietCalls/rate), shortestQuiet))
-	creeping := (now - p.hit - quiet).Seconds()
-	growth := 1 + creepRate*max(creeping, 0)
-	return growth + creepLater*max(creeping-creepPatience.Seconds(), 0)
+// creep is the pace to try now, from a safe one; no refusal is expected before the pace is beyond highest.
+func (p *pacer) creep(now instant, safe, highest float64) float64 {
+	quiet := min(p.quiet, max(seconds(quietCalls/safe), shortestQuiet))
+	since := (now - p.hit - quiet).Seconds()
+	if since <= 0 {
+		return safe
+	}
+	expected := math.Log(max(beyond*highest/safe, 1)) / creepSlow
+	return safe * math.Exp(creepSlow*min(since, expected)+creepFast*max(since-expected, 0))
 }
 
 // at is when the next call may leave: one guard after there is room for it.

@@ -21,14 +21,24 @@ type trial struct {
 	lone     bool    // it goes alone
 	flying   bool    // it has left and was not answered
 	alone    bool    // and it left alone
+	since    instant // when the law began to make calls wait
 	moment   instant // when the law said that it could leave
+	asks     bool    // it left before that, to see whether the law is right
 	prompt   bool    // it left then, not when something else let it
 	id       uint64
 }
 
+// wait takes note that the law makes calls wait.
+func (t *trial) wait(now, until instant) {
+	if !t.boundary {
+		t.boundary, t.since = true, now
+	}
+	t.moment = until
+}
+
 func (t *trial) sent(id uint64, now instant) {
 	if t.boundary || t.lone {
-		*t = trial{flying: true, alone: t.lone, id: id, prompt: t.moment == never || now-t.moment < prompt}
+		*t = trial{flying: true, alone: t.lone, id: id, asks: t.moment != never && now < t.moment, prompt: t.moment == never || now-t.moment < prompt}
 	}
 }
 
