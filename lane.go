@@ -193,23 +193,29 @@ func (l *lane) wait(ctx context.Context, w *waiter) error {
 func (l *lane) abandon(w *waiter, reason error) error {
 	now := time.Now()
 	l.mu.Lock()
+	if reason == ErrMaxWait {
+		l.pump(now) // who may wait until now may go now
+	}
 	undone := false
 	switch {
 	case w.queued():
-		if reason == ErrMaxWait || reason == context.DeadlineExceeded {
-			reason = l.limitError(w, l.rule(w, now), now, reason)
+		if reason == ErrMaxWait {
+			reason = l.limitError(w, l.rule(w, now), now, ErrMaxWait)
 		}
 		w.held = l.hold.clock(now) - w.heldAt
 		l.drop(w)
 		l.pump(now)
-	case w.flight != nil: // it was admitted in this moment
+	case w.err != nil: // it was refused in this moment
+		<-w.ready
+		reason = w.err
+	case reason == ErrMaxWait: // it was admitted in this moment
+		<-w.ready
+		reason = nil
+	default: // likewise, but nobody wants it any more
 		<-w.ready
 		undone = true
 		l.undo(w, now)
 		l.pump(now)
-	default: // it was refused just now
-		<-w.ready
-		reason = w.err
 	}
 	l.mu.Unlock()
 	if undone {

@@ -1,0 +1,438 @@
+package throttle
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+)
+
+// perMinute is a budget of one call a minute, for tests of waiting.
+var perMinute = WithPolicies(budget.PerMinute(1))
+
+// refusal acquires, and expects to be refused in the same moment for a reason.
+func refusal(t *testing.T, tr *Transport, ctx context.Context, c Call, reason error) *LimitError {
+	t.Helper()
+	start := time.Now()
+	if c.Key == "" {
+		c.Key = "k"
+	}
+	_, err := tr.Acquire(ctx, c)
+	require.ErrorIs(t, err, reason)
+	assert.Equal(t, start, time.Now(), "at once")
+	var limit *LimitError
+	require.ErrorAs(t, err, &limit)
+	assert.Equal(t, c.Key, limit.Key)
+	return limit
+}
+
+func TestWaitsThatCannotBeBorneAreRefusedAtOnce(t *testing.T) {
+	in := func(t *testing.T, d time.Duration) context.Context {
+		ctx, cancel := context.WithTimeout(t.Context(), d)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	for name, c := range map[string]struct {
+		opts   []Option
+		within time.Duration // the deadline; 0 = none
+		call   Call
+		reason error
+		cap    time.Duration
+	}{
+		"the deadline is nearer":   {nil, 59 * time.Second, Call{}, context.DeadlineExceeded, 0},
+		"max wait":                 {[]Option{WithMaxWait(59 * time.Second)}, 0, Call{}, ErrMaxWait, 59 * time.Second},
+		"max wait of the call":     {[]Option{WithMaxWait(time.Hour)}, 0, Call{MaxWait: time.Second}, ErrMaxWait, time.Second},
+		"no wait":                  {[]Option{WithMaxWait(NoWait)}, 0, Call{}, ErrMaxWait, 0},
+		"no wait of the call":      {nil, 0, Call{MaxWait: NoWait}, ErrMaxWait, 0},
+		"max hold":                 {[]Option{WithMaxHold(time.Minute)}, 0, Call{Key: "held"}, ErrMaxHold, time.Minute},
+		"the deadline, in any way": {[]Option{WithMaxWait(61 * time.Second)}, time.Second, Call{}, context.DeadlineExceeded, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, append(c.opts, perMinute), func(t *testing.T, tr *Transport) {
+				ctx := t.Context()
+				if c.within > 0 {
+					ctx = in(t, c.within)
+				}
+				wait := time.Minute
+				if c.call.Key == "held" {
+					wait = 10 * time.Minute
+					tr.Hold("held", wait)
+				} else {
+					take(t, tr, Call{MaxWait: time.Minute})
+				}
+				limit := refusal(t, tr, ctx, c.call, c.reason)
+				assert.Equal(t, wait, limit.Wait)
+				assert.Equal(t, time.Now().Add(wait), limit.Until)
+				assert.Equal(t, c.cap, limit.Cap)
+				assert.True(t, limit.Timeout())
+				assert.True(t, limit.Temporary())
+				assert.Equal(t, map[bool]Cause{true: CauseHold, false: CauseBudget}[c.call.Key == "held"], limit.Cause)
+			})
+		})
+	}
+}
+
+// A bound is inclusive: who may wait as long as it takes, waits.
+func TestBoundsOfWaitingAreInclusive(t *testing.T) {
+	inBubble(t, []Option{WithMaxWait(time.Minute), WithMaxHold(time.Minute), perMinute}, func(t *testing.T, tr *Transport) {
+		take(t, tr, Call{})
+		_, at := take(t, tr, Call{})
+		assert.Equal(t, time.Minute, at)
+	})
+	synctest.Test(t, func(t *testing.T) { // also where the margin for the network comes on top
+		s := newServer(always)
+		s.latency = 30 * time.Millisecond
+		c, _ := client(t, s, WithMaxHold(time.Minute), perMinute)
+		flood(t, c, 2, api)
+		assert.Greater(t, s.times()[1], time.Minute)
+	})
+}
+
+// What is queued ahead counts: five a second, so the hundredth that waits has twenty seconds before it.
+func TestWaitBehindOthersIsForeseen(t *testing.T) {
+	for name, p := range map[string]budget.Policy{
+		"bucket": budget.PerSecond(5).WithBurst(1), "log": budget.PerSecond(5), "spacing": budget.PerSecond(5).Using(budget.LeakyBucket),
+		"window": budget.PerSecond(5).Using(budget.FixedWindow), "counter": budget.PerSecond(5).Using(budget.SlidingCounter),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, []Option{WithPolicies(p)}, func(t *testing.T, tr *Transport) {
+				next := race(t, tr, 100, Call{})
+				time.Sleep(1)
+				limit := refusal(t, tr, t.Context(), Call{MaxWait: 10 * time.Second}, ErrMaxWait)
+				assert.LessOrEqual(t, limit.Wait, 20*time.Second, "a lower bound")
+				assert.Greater(t, limit.Wait, 17*time.Second)
+				assert.Equal(t, 10*time.Second, limit.Cap)
+				take(t, tr, Call{MaxWait: 10 * time.Second, Priority: 1}) // nobody is ahead of this one
+				for range 100 {
+					next()
+				}
+				assert.GreaterOrEqual(t, time.Since(epoch), limit.Wait)
+			})
+		})
+	}
+}
+
+// A hold concerns everybody, but the queue behind a call is not its own wait.
+func TestHoldTellsOnlyThoseWhoCannotWait(t *testing.T) {
+	inBubble(t, []Option{WithPolicies(budget.PerSecond(5).WithBurst(1))}, func(t *testing.T, tr *Transport) {
+		take(t, tr, Call{})
+		early, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		first := make(chan error, 1)
+		go func() { _, err := tr.Acquire(early, Call{Key: "k"}); first <- err }()
+		late := make(chan error, 1)
+		short, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+		defer cancel()
+		go func() { time.Sleep(1); _, err := tr.Acquire(short, Call{Key: "k"}); late <- err }()
+		time.Sleep(2)
+		next := race(t, tr, 200, Call{})
+		time.Sleep(1)
+		tr.Hold("k", 10*time.Second)
+		err := <-late
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, time.Duration(3), time.Since(epoch), "told at once")
+		assert.NoError(t, <-first, "forty seconds of work stand behind it, none before")
+		assert.Equal(t, 10*time.Second+3, time.Since(epoch))
+		for range 200 {
+			next()
+		}
+	})
+}
+
+func TestHoldIsExtendedOnlyAndResumeEndsIt(t *testing.T) {
+	inBubble(t, []Option{WithMaxInFlight(10)}, func(t *testing.T, tr *Transport) {
+		tr.Hold("k", time.Minute)
+		tr.Hold("k", time.Second)
+		s, ok := tr.State("k")
+		require.True(t, ok)
+		assert.Equal(t, epoch.Add(time.Minute), s.Hold.UTC())
+		assert.Equal(t, CauseHold, s.HoldCause)
+		next := race(t, tr, 3, Call{})
+		time.Sleep(5 * time.Second)
+		tr.Hold("k", 10*time.Minute)
+		time.Sleep(5 * time.Second)
+		tr.Resume("k")
+		for range 3 {
+			assert.Equal(t, 10*time.Second, next())
+		}
+		s, _ = tr.State("k")
+		assert.Zero(t, s.Hold)
+		tr.Resume("nobody")
+		_, ok = tr.State("nobody")
+		assert.False(t, ok)
+	})
+}
+
+// A hold above the max hold closes the key: those who wait are told at once, those who come likewise, until it ends.
+func TestHoldAboveMaxHoldClosesTheKey(t *testing.T) {
+	inBubble(t, []Option{WithMaxHold(time.Minute)}, func(t *testing.T, tr *Transport) {
+		tr.Hold("k", time.Second)
+		told := make(chan error, 50)
+		for range 50 {
+			go func() { _, err := tr.Acquire(t.Context(), Call{Key: "k"}); told <- err }()
+		}
+		synctest.Wait()
+		tr.Hold("k", 48*time.Hour)
+		for range 50 {
+			require.ErrorIs(t, <-told, ErrMaxHold)
+		}
+		assert.Zero(t, time.Since(epoch))
+		limit := refusal(t, tr, t.Context(), Call{}, ErrMaxHold)
+		assert.Equal(t, 24*time.Hour, limit.Wait, "no word is believed for longer than a day")
+		time.Sleep(24*time.Hour - time.Minute)
+		_, at := take(t, tr, Call{})
+		assert.Equal(t, 24*time.Hour, at)
+	})
+}
+
+// A wait whose end cannot be foreseen is bounded by max wait all the same.
+func TestMaxWaitEndsAWaitForASlot(t *testing.T) {
+	inBubble(t, []Option{WithMaxInFlight(1)}, func(t *testing.T, tr *Transport) {
+		p, _ := take(t, tr, Call{})
+		_, err := tr.Acquire(t.Context(), Call{Key: "k", MaxWait: 3 * time.Second})
+		require.ErrorIs(t, err, ErrMaxWait)
+		assert.Equal(t, 3*time.Second, time.Since(epoch))
+		var limit *LimitError
+		require.ErrorAs(t, err, &limit)
+		assert.Equal(t, CauseInFlight, limit.Cause)
+		limit = refusal(t, tr, t.Context(), Call{MaxWait: NoWait}, ErrMaxWait)
+		assert.Equal(t, CauseInFlight, limit.Cause)
+		p.Done()
+		take(t, tr, Call{MaxWait: NoWait})
+	})
+}
+
+func TestMaxQueue(t *testing.T) {
+	inBubble(t, []Option{WithMaxQueue(10), WithPolicies(budget.PerSecond(1).WithBurst(1))}, func(t *testing.T, tr *Transport) {
+		left, refused := 0, 0
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		for range 1000 {
+			wg.Go(func() {
+				_, err := tr.Acquire(t.Context(), Call{Key: "k"})
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					left++
+					return
+				}
+				assert.ErrorIs(t, err, ErrQueueFull)
+				refused++
+			})
+		}
+		time.Sleep(time.Second / 2)
+		assert.Equal(t, 989, refused)
+		assert.Equal(t, 1, left)
+		wg.Wait()
+		assert.Equal(t, 11, left)
+		assert.Equal(t, 10*time.Second, time.Since(epoch))
+	})
+}
+
+// CTX-01 and CTX-06: a dead context takes nothing, and ends a wait at once.
+func TestCancelledCallsTakeNothing(t *testing.T) {
+	inBubble(t, []Option{WithPolicies(budget.PerHour(5).WithBurst(5)), WithMaxHold(24 * time.Hour)}, func(t *testing.T, tr *Transport) {
+		dead, cancel := context.WithCancel(t.Context())
+		cancel()
+		take(t, tr, Call{Cost: budget.Cost{budget.Requests: 0}})
+		for range 10 {
+			_, err := tr.Acquire(dead, Call{Key: "k"})
+			require.ErrorIs(t, err, context.Canceled)
+		}
+		assert.Equal(t, 5.0, available(t, tr, ""))
+		for range 5 {
+			take(t, tr, Call{})
+		}
+		alive, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1000)
+		for range 1000 {
+			go func() { _, err := tr.Acquire(alive, Call{Key: "k"}); ended <- err }()
+		}
+		time.Sleep(time.Second)
+		before := runtime.NumGoroutine()
+		cancel()
+		for range 1000 {
+			require.ErrorIs(t, <-ended, context.Canceled)
+		}
+		synctest.Wait()
+		assert.LessOrEqual(t, runtime.NumGoroutine(), before-1000, "nobody of ours stays behind")
+		assert.Equal(t, time.Second, time.Since(epoch))
+		_, at := take(t, tr, Call{})
+		assert.Equal(t, 12*time.Minute, at)
+	})
+}
+
+func TestCloseEndsEveryWait(t *testing.T) {
+	inBubble(t, []Option{perMinute, WithMaxInFlightTotal(2)}, func(t *testing.T, tr *Transport) {
+		held, _ := take(t, tr, Call{})
+		ended := make(chan error, 20)
+		for i := range 20 {
+			go func() { _, err := tr.Acquire(t.Context(), Call{Key: []string{"k", "l"}[i%2]}); ended <- err }()
+		}
+		synctest.Wait()
+		require.NoError(t, tr.Close())
+		closed := 0
+		for range 20 {
+			if err := <-ended; err != nil {
+				require.ErrorIs(t, err, ErrClosed)
+				closed++
+			}
+		}
+		assert.Equal(t, 19, closed, "one was through already")
+		held.Done()
+		_, err := tr.Acquire(t.Context(), Call{Key: "k"})
+		require.ErrorIs(t, err, ErrClosed)
+		_, err = tr.Acquire(t.Context(), Call{Key: "new"})
+		require.ErrorIs(t, err, ErrClosed)
+		require.NoError(t, tr.Close())
+	})
+}
+
+// CON-03: whoever waits for one thing holds nothing else meanwhile.
+func TestNothingScarceIsHeldWhileWaiting(t *testing.T) {
+	inBubble(t, []Option{WithMaxInFlightTotal(2), WithPolicies(budget.PerMinute(100))}, func(t *testing.T, tr *Transport) {
+		tr.Hold("a", time.Minute)
+		a := make(chan time.Duration, 5)
+		for range 5 {
+			go func() {
+				if p, err := tr.Acquire(t.Context(), Call{Key: "a"}); err == nil {
+					a <- time.Since(epoch)
+					p.Done()
+				}
+			}()
+		}
+		synctest.Wait()
+		for range 10 {
+			p, at := take(t, tr, Call{Key: "b"})
+			assert.Zero(t, at)
+			p.Done()
+		}
+		one, _ := take(t, tr, Call{Key: "b"})
+		two, _ := take(t, tr, Call{Key: "b"})
+		next := race(t, tr, 3, Call{}) // for a slot
+		time.Sleep(time.Second)
+		assert.Equal(t, 100.0, available(t, tr, ""), "who waits for a slot has taken no units")
+		one.Cancel()
+		for range 3 {
+			assert.Equal(t, time.Second, next())
+		}
+		two.Done()
+		for range 5 {
+			assert.Equal(t, time.Minute, <-a)
+		}
+	})
+}
+
+func TestInFlightCaps(t *testing.T) {
+	inBubble(t, []Option{WithMaxInFlight(3), WithMaxInFlightTotal(5)}, func(t *testing.T, tr *Transport) {
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		now, most := map[string]int{}, map[string]int{}
+		count := func(key string, by int) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, k := range []string{key, "all"} {
+				now[k] += by
+				most[k] = max(most[k], now[k])
+			}
+		}
+		for i := range 120 {
+			key := []string{"a", "b", "c"}[i%3]
+			wg.Go(func() {
+				p, err := tr.Acquire(t.Context(), Call{Key: key})
+				if !assert.NoError(t, err) {
+					return
+				}
+				count(key, 1)
+				time.Sleep(time.Second)
+				count(key, -1)
+				p.Done()
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, map[string]int{"a": 3, "b": 3, "c": 3, "all": 5}, most)
+		assert.Equal(t, 24*time.Second, time.Since(epoch), "no slot is ever idle")
+	})
+}
+
+// CON-02 in small: a slot that is not taken in the end is there for the next one.
+func TestSlotsComeBack(t *testing.T) {
+	inBubble(t, []Option{WithMaxInFlight(1), WithMaxInFlightTotal(1)}, func(t *testing.T, tr *Transport) {
+		for range 3 {
+			p, _ := take(t, tr, Call{})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := tr.Acquire(ctx, Call{Key: "k"})
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			_, err = tr.Acquire(ctx, Call{Key: "other"})
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			cancel()
+			p.Cancel()
+		}
+		_, at := take(t, tr, Call{Key: "other"})
+		assert.Equal(t, 3*time.Second, at)
+	})
+}
+
+func TestBypassNeverWaitsButCounts(t *testing.T) {
+	inBubble(t, []Option{WithPolicies(budget.PerMinute(2)), WithMaxInFlight(1), WithMaxInFlightTotal(1)}, func(t *testing.T, tr *Transport) {
+		one, _ := take(t, tr, Call{})
+		tr.Hold("k", time.Second)
+		two, at := take(t, tr, Call{Bypass: true})
+		assert.Zero(t, at)
+		s, _ := tr.State("k")
+		assert.Equal(t, 2, s.InFlight)
+		one.Done()
+		two.Done()
+		_, at = take(t, tr, Call{})
+		assert.Equal(t, time.Minute, at)
+	})
+}
+
+func TestAcquireTellsItsResult(t *testing.T) {
+	inBubble(t, []Option{perMinute}, func(t *testing.T, tr *Transport) {
+		var r Result
+		_, err := tr.Acquire(NewContext(t.Context(), Call{Key: "k", Result: &r}), Call{})
+		require.NoError(t, err)
+		assert.Equal(t, Result{Key: "k"}, r)
+		_, err = tr.Acquire(t.Context(), Call{Key: "k", Result: &r})
+		require.NoError(t, err)
+		assert.Equal(t, time.Minute, r.Waited)
+		_, err = tr.Acquire(t.Context(), Call{Key: "k", Result: &r, MaxWait: NoWait})
+		require.Error(t, err)
+		assert.Equal(t, WaitTooLong, r.Stop)
+		_, err = tr.Acquire(t.Context(), Call{})
+		assert.ErrorContains(t, err, "no Key")
+		_, err = tr.Acquire(t.Context(), Call{Key: "k", Cost: tokens(-1)})
+		assert.Error(t, err)
+	})
+}
+
+// A cost function wants a request, and there is none.
+func TestAcquireNeverAsksTheCostFunction(t *testing.T) {
+	cost := func(r *http.Request) budget.Cost { return tokens(float64(len(r.URL.Path))) }
+	inBubble(t, []Option{perMinute, WithCost(cost)}, func(t *testing.T, tr *Transport) {
+		take(t, tr, Call{})
+		assert.Zero(t, available(t, tr, ""))
+	})
+}
+
+// The queue's wait and the server's hold are told apart.
+func TestWaitAndHoldAreNeverMixed(t *testing.T) {
+	inBubble(t, []Option{perMinute}, func(t *testing.T, tr *Transport) {
+		take(t, tr, Call{})
+		time.AfterFunc(20*time.Second, func() { tr.Hold("k", 10*time.Second) })
+		var r Result
+		_, at := take(t, tr, Call{Result: &r})
+		assert.Equal(t, time.Minute, at)
+		assert.Equal(t, 10*time.Second, r.Held)
+		assert.Equal(t, 50*time.Second, r.Waited)
+	})
+}
