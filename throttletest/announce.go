@@ -2,7 +2,6 @@ package throttletest
 
 import (
 	"math"
-	"net/http"
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/headers"
@@ -10,6 +9,9 @@ import (
 
 // Announce is how the server tells its limits in headers. Given several times, every answer carries several families.
 // The zero Announce is X-RateLimit-* on every answer.
+//
+// The figures are those of the moment at which the call arrived, as a server has them that counts before it works; the Date is that
+// of the answer. A dialect with room for one limit tells the first that counts requests.
 type Announce struct {
 	Dialect headers.Dialect
 	On      Occasion
@@ -22,7 +24,8 @@ type Announce struct {
 	Freeze time.Duration
 	// Grain, if positive, rounds Remaining to the nearest multiple of it.
 	Grain float64
-	// NoWindow leaves out how long the window is, where the dialect could say it.
+	// NoWindow leaves out how long the window is. Without it the policies of the RateLimit dialects tell it, and others do where
+	// two limits would have the same name otherwise (X-RateLimit-Limit-Requests-Day).
 	NoWindow bool
 }
 
@@ -54,10 +57,10 @@ const (
 	Up
 	Down
 	Nearest
-	Exact // to the millisecond, also where a dialect usually tells whole seconds
+	Exact // up to the millisecond, as far as the dialect can say that
 )
 
-// second rounds d to whole seconds, or to milliseconds upwards if exact.
+// second rounds d to whole seconds, or up to milliseconds if exact.
 func (r Rounding) second(d time.Duration) time.Duration {
 	switch r {
 	case Down:
@@ -101,6 +104,16 @@ func (a Announce) tellsMoments() bool {
 	}
 }
 
+// hasPolicies says whether the dialect has a header for the windows.
+func (a Announce) hasPolicies() bool {
+	switch a.Dialect {
+	case headers.RateLimitTrio, headers.RateLimitDict, headers.RateLimitList:
+		return true
+	default:
+		return false
+	}
+}
+
 // tell is the Reset told at now on the server's clock for one that is d away. A moment is rounded as a moment.
 func (a Announce) tell(clock time.Time, d time.Duration) time.Duration {
 	if !a.tellsMoments() {
@@ -118,7 +131,7 @@ func (a Announce) quota(c *counter, now, clock time.Time) headers.Quota {
 		Unit: c.unitOf(), Name: c.name,
 		Limit: headers.Some(s.limit), Remaining: headers.Some(a.remaining(left)),
 	}
-	if !a.NoWindow && s.window > 0 && s.window%time.Second == 0 { // no dialect has words for a fraction
+	if s.window > 0 && s.window%time.Second == 0 { // no dialect has words for a fraction
 		q.Window = headers.Some(s.window)
 	}
 	if s.timed {
@@ -149,32 +162,6 @@ func (a Announce) reset(c *counter, s level, now time.Time) time.Duration {
 func (a Announce) carries(refused bool, luck float64) bool {
 	return (a.On == OnEveryAnswer || refused) && (a.Share == 0 || luck < a.Share)
 }
-
-// announcement is what one answer says in one dialect.
-type announcement struct {
-	dialect headers.Dialect
-	quotas  []headers.Quota
-}
-
-// announce is what an answer at now says about the limits of a pool.
-func (c *config) announce(p *pool, now time.Time, refused bool, luck float64) (out []announcement) {
-	for _, a := range c.announces {
-		if !a.carries(refused, luck) {
-			continue
-		}
-		one := announcement{dialect: a.Dialect}
-		for _, l := range p.counters {
-			if !l.silent {
-				one.quotas = append(one.quotas, a.quota(l, now, now.Add(c.skew)))
-			}
-		}
-		out = append(out, one)
-	}
-	return out
-}
-
-// write puts the announcement into h, which has the Date of the answer already.
-func (a announcement) write(h http.Header, clock time.Time) { standIn(h, a.quotas, a.dialect, clock) }
 
 func (a Announce) check() error {
 	if a.Share < 0 || a.Share > 1 || math.IsNaN(a.Share) || a.Grain < 0 || math.IsNaN(a.Grain) {

@@ -2,7 +2,9 @@ package throttletest
 
 import (
 	"net/http"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -21,7 +23,8 @@ func said(t *testing.T, v verdict) headers.Quota {
 }
 
 func TestAnnouncedFigures(t *testing.T) {
-	p := newPlay(t, WithLimits(FixedWindow(3, time.Minute).Named("core")), WithAnnounce(Announce{}))
+	p := newPlay(t, WithLimits(FixedWindow(3, time.Minute).Named("core")),
+		WithAnnounce(Announce{Dialect: headers.RateLimitList}))
 	want := headers.Quota{
 		Unit: budget.Requests, Name: "core", Limit: headers.Some(3.0), Remaining: headers.Some(2.0),
 		Reset: headers.Some(60 * time.Second), Window: headers.Some(time.Minute),
@@ -122,14 +125,45 @@ func TestOccasionsOfHeaders(t *testing.T) {
 }
 
 func TestWhatIsNotAnnounced(t *testing.T) {
-	p := newPlay(t, WithAnnounce(Announce{NoWindow: true}), WithLimits(
+	p := newPlay(t, WithDialect(headers.XRateLimit), WithLimits(
 		FixedWindow(5, time.Minute).Unannounced(), Concurrency(2), SlidingLog(7, time.Hour)))
-	q := said(t, p.at(0, request("{}")))
-	assert.Equal(t, 7.0, q.Limit.Value)
-	assert.False(t, q.Window.Known)
+	assert.Equal(t, 7.0, said(t, p.at(0, request("{}"))).Limit.Value)
+}
 
-	p = newPlay(t, WithAnnounce(Announce{}), WithLimits(TokenBucket(10, time.Second, 3)))
-	assert.False(t, said(t, p.at(0, request("{}"))).Window.Known, "three in 0.3 s: no dialect says that")
+func TestListedLimitsHaveNames(t *testing.T) {
+	limits := WithLimits(FixedWindow(5, time.Minute), SlidingLog(70, time.Hour), FixedWindow(9, time.Minute).Of(budget.Tokens).Named("mine"))
+	var names []string
+	for _, q := range newPlay(t, limits, WithDialect(headers.RateLimitList)).at(0, request("{}")).says[0].quotas {
+		names = append(names, q.Name)
+	}
+	assert.Equal(t, []string{"requests-1m0s", "requests-1h0m0s", "mine"}, names)
+	for _, q := range newPlay(t, limits, WithDialect(headers.RateLimitDict)).at(0, request("{}")).says[0].quotas[:2] {
+		assert.Empty(t, q.Name)
+	}
+	alone := newPlay(t, WithLimits(FixedWindow(5, time.Minute)), WithDialect(headers.RateLimitList))
+	assert.Empty(t, said(t, alone.at(0, request("{}"))).Name)
+}
+
+func TestWindowsAreTold(t *testing.T) {
+	minute, hour := FixedWindow(5, time.Minute), SlidingLog(70, time.Hour)
+	for name, c := range map[string]struct {
+		a      Announce
+		limits []Limit
+		known  bool // of all
+	}{
+		"by policies":                       {Announce{Dialect: headers.RateLimitTrio}, []Limit{minute}, true},
+		"unless they are left out":          {Announce{Dialect: headers.RateLimitTrio, NoWindow: true}, []Limit{minute}, false},
+		"not in a name":                     {Announce{}, []Limit{minute, hour.Of("tokens"), hour.Named("x")}, false},
+		"but where it tells limits apart":   {Announce{}, []Limit{minute, hour}, true},
+		"even so it may be left out":        {Announce{NoWindow: true}, []Limit{minute, hour}, false},
+		"never in fractions of a second":    {Announce{Dialect: headers.RateLimitDict}, []Limit{TokenBucket(10, time.Second, 3)}, false},
+		"and a bucket's is how it fills up": {Announce{Dialect: headers.RateLimitDict}, []Limit{TokenBucket(10, time.Minute, 5)}, true},
+	} {
+		p := newPlay(t, WithLimits(c.limits...), WithAnnounce(c.a))
+		for _, q := range p.at(0, request("{}")).says[0].quotas {
+			assert.Equal(t, c.known, q.Window.Known, name)
+		}
+	}
 }
 
 func TestNamesOfResourcesAreAnnounced(t *testing.T) {
@@ -138,6 +172,58 @@ func TestNamesOfResourcesAreAnnounced(t *testing.T) {
 	assert.Equal(t, "search", said(t, p.at(0, request("{}"))).Name)
 	p = newPlay(t, WithAnnounce(Announce{}), WithResource("search", any, FixedWindow(5, time.Minute).Named("own")))
 	assert.Equal(t, "own", said(t, p.at(0, request("{}"))).Name)
+}
+
+// TestAnswersSayWhatTheServerMeans reads the headers of an answer that took 1.5 s, in every dialect, from a server whose clock is
+// wrong: the edge of the window is where it was.
+func TestAnswersSayWhatTheServerMeans(t *testing.T) {
+	for d := headers.XRateLimit; d <= headers.Discord; d++ {
+		for _, skew := range []time.Duration{0, -5*time.Minute - 300*time.Millisecond, 5*time.Minute + 700*time.Millisecond} {
+			synctest.Test(t, func(t *testing.T) {
+				u := NewUpstream(WithDialect(d), WithClockSkew(skew),
+					WithLimits(FixedWindow(5, time.Minute).WithPhase(10600*time.Millisecond), FixedWindow(50, time.Minute).Of(budget.Tokens)),
+					WithLatency(Latency{Network: 20 * time.Millisecond, Service: Constant(1500 * time.Millisecond)}))
+				resp, _ := post(t, u, chatURL, "{}")
+				report := headers.Parse(resp.Header, resp.StatusCode, time.Now())
+				require.NotEmpty(t, report.Quotas)
+				q := report.Quotas[slices.IndexFunc(report.Quotas, func(q headers.Quota) bool { return q.Unit == budget.Requests })]
+				assert.Equal(t, headers.Some(5.0), q.Limit, d)
+				assert.Equal(t, headers.Some(4.0), q.Remaining, d)
+				require.True(t, q.Reset.Known, d)
+				late := q.Reset.Value - time.Until(dawn.Add(10600*time.Millisecond))
+				assert.Positive(t, late, d)
+				assert.Less(t, late, 1520*time.Millisecond+time.Second, "%v: told on arrival and rounded up by less than a second", d)
+			})
+		}
+	}
+}
+
+func TestDiscordTellsTheTimeFromNowToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(300 * time.Millisecond)
+		u := NewUpstream(WithDialect(headers.Discord), WithClockSkew(500*time.Millisecond),
+			WithLimits(FixedWindow(9, time.Hour).Of(budget.Tokens), FixedWindow(5, 10*time.Second).Named("abc")))
+		resp, _ := post(t, u, chatURL, "{}")
+		assert.Equal(t, "9.700", resp.Header.Get("X-Ratelimit-Reset-After"))
+		assert.Equal(t, "946684810.500", resp.Header.Get("X-Ratelimit-Reset"))
+		assert.Equal(t, "abc", resp.Header.Get("X-Ratelimit-Bucket"))
+
+		u = NewUpstream(WithDialect(headers.Discord), WithLimits(FixedWindow(9, time.Hour).Of(budget.Tokens)))
+		resp, _ = post(t, u, chatURL, "{}")
+		assert.NotContains(t, resp.Header, "X-Ratelimit-Reset-After")
+	})
+}
+
+func TestAMomentInThePastIsNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := NewUpstream(WithDialect(headers.XRateLimitEpoch), WithLimits(FixedWindow(5, time.Second)),
+			WithLatency(Latency{Service: Constant(time.Minute)}))
+		resp, _ := post(t, u, chatURL, "{}")
+		assert.Equal(t, "946684860", resp.Header.Get("X-Ratelimit-Reset"), "the Date, as headers cannot say less")
+	})
+	p := newPlay(t, WithAnnounce(Announce{Dialect: headers.XRateLimitEpoch, Round: Down}),
+		WithLimits(FixedWindow(1, time.Minute).WithPhase(600*time.Millisecond)))
+	assert.Equal(t, headers.Some(time.Duration(0)), said(t, p.at(300*time.Millisecond, request("{}"))).Reset)
 }
 
 func TestHints(t *testing.T) {

@@ -28,7 +28,7 @@ func (u *Upstream) answer(k *call, v *verdict, clock time.Time) answer {
 		a.header.Set(IDHeader, k.id)
 	}
 	for _, s := range v.says {
-		s.write(a.header, clock)
+		s.write(a.header)
 	}
 	if v.hinted {
 		u.config.hint.write(a.header, v.wait, u.config.hintRound, clock)

@@ -104,6 +104,12 @@ func TestBoundOfWhatCanNeverBe(t *testing.T) {
 	assert.Equal(t, time.Hour, got)
 }
 
+func TestBoundSeesTheFirstOfSeveralChanges(t *testing.T) {
+	u := NewUpstream(WithLimits(FixedWindow(50, time.Hour).ChangedTo(100, 20*time.Second), FixedWindow(1, time.Hour).ChangedTo(100, 10*time.Second)))
+	got, _ := u.Bound(Job{Calls: 2, Start: dawn})
+	assert.Equal(t, 10*time.Second, got)
+}
+
 // TestNobodyBeatsTheBound plays clients that are admitted as luck will have it: each waits at random beyond what it must.
 func TestNobodyBeatsTheBound(t *testing.T) {
 	for name, c := range laws() {

@@ -85,6 +85,43 @@ func TestACallLargerThanALimitIsRefusedWithoutAHint(t *testing.T) {
 	assert.False(t, v.hinted)
 }
 
+func TestAHintNeedsAllThatIsShort(t *testing.T) {
+	p := newPlay(t, WithLimits(Concurrency(1), FixedWindow(1, time.Minute)))
+	k, err := p.u.open(request("{}"))
+	require.NoError(t, err)
+	p.u.brain.arrive(dawn, 1, k, nil) // and stays
+	v := p.at(0, request("{}"))
+	assert.Equal(t, OverLimit, v.reason)
+	assert.False(t, v.hinted, "the edge is known, the end of the call is not")
+}
+
+func TestADebtConcernsOnlyThoseWhoUseTheUnit(t *testing.T) {
+	p := newPlay(t, WithCharge(ChargeUsed), WithOutputTokens(50, 0), WithLimits(FixedWindow(10, time.Minute).Of(budget.OutputTokens),
+		FixedWindow(20, time.Minute).Of(budget.InputTokens)))
+	assert.Equal(t, []Reason{Admitted, Admitted}, p.reasons(0, 1), "output is charged afterwards, and so nobody needs it to come in")
+}
+
+func TestRefusedCallsAreNotSettled(t *testing.T) {
+	p := newPlay(t, WithCharge(ChargeSettled), WithOutputTokens(10, 0), WithLimits(FixedWindow(100, time.Minute).Of(budget.Tokens)))
+	ask := request(`{"max_tokens":60}`)
+	assert.Equal(t, Admitted, p.at(0, ask).reason)
+	ask = request(`{"max_tokens":95}`)
+	for range 3 {
+		assert.Equal(t, OverLimit, p.at(0, ask).reason, "90 are left")
+		ask = request(`{"max_tokens":95}`)
+	}
+}
+
+func TestWhoComesBeforeASettlementIsServedBeforeIt(t *testing.T) {
+	u := NewUpstream(WithCharge(ChargeUsed), WithOutputTokens(500, 0), WithLimits(FixedWindow(100, time.Hour).Of(budget.Tokens)),
+		WithForeign(Foreign{Gap: Constant(4 * time.Second), Cost: budget.Cost{budget.Tokens: 1}}))
+	k, err := u.open(request("{}"))
+	require.NoError(t, err)
+	v := u.brain.arrive(dawn, 1, k, nil)
+	u.brain.settle(dawn.Add(9*time.Second), &v, k)
+	assert.Equal(t, Count{Arrivals: 5, Admitted: 2, Refused: 3}, u.brain.stats(dawn.Add(20*time.Second)).Foreign)
+}
+
 func TestResourcesAndKeysHaveLimitsOfTheirOwn(t *testing.T) {
 	search := func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/search") }
 	p := newPlay(t,
@@ -170,6 +207,13 @@ func TestHammeringIsBanned(t *testing.T) {
 
 func (p *play) bans() int { return p.u.brain.ledger.stats.Bans }
 
+func TestABanCountsRefusalsWithinItsSpan(t *testing.T) {
+	ban := Ban{Refusals: 3, Within: 2 * time.Second, For: time.Second}
+	p := newPlay(t, WithLimits(FixedWindow(1, time.Hour)), WithBan(ban))
+	assert.Equal(t, []Reason{Admitted, OverLimit, OverLimit, OverLimit, Banned}, p.reasons(0, 1, 2, 3, 3.5), "3 s less 1 s is within")
+	assert.Equal(t, []Reason{OverLimit, OverLimit, OverLimit, Banned}, p.reasons(4, 4, 4.1, 4.2), "those before the ban are forgotten")
+}
+
 func TestABanMayBeExtended(t *testing.T) {
 	ban := Ban{Refusals: 1, Within: time.Second, For: time.Minute, Extends: true}
 	p := newPlay(t, WithLimits(FixedWindow(1, 30*time.Second)), WithBan(ban))
@@ -193,6 +237,11 @@ func TestAForeignerDrawsInTheMeantime(t *testing.T) {
 	p.reasons(59)
 	f := p.u.brain.stats(dawn.Add(59 * time.Second)).Foreign
 	assert.Equal(t, Count{Arrivals: 11, Admitted: 4, Refused: 7}, f)
+}
+
+func TestTheRefusalsOfAForeignerCountToo(t *testing.T) {
+	p := newPlay(t, WithLimits(SlidingLog(1, 10*time.Second).CountingRefusals()), WithForeign(Foreign{Gap: Constant(9 * time.Second)}))
+	assert.Equal(t, []Reason{Admitted, OverLimit}, p.reasons(0, 12))
 }
 
 func TestAForeignerSeesChangesInTheirOrder(t *testing.T) {

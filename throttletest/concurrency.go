@@ -33,9 +33,8 @@ func (c *concurrency) wait(now time.Time, n float64) (time.Duration, bool) {
 	if fits(used, n, c.limit) {
 		return 0, true
 	}
-	ends := slices.Clone(c.stays)
-	slices.SortFunc(ends, func(a, b held) int { return a.end.Compare(b.end) })
-	for _, h := range ends {
+	slices.SortFunc(c.stays, func(a, b held) int { return a.end.Compare(b.end) })
+	for _, h := range c.stays {
 		if h.end.IsZero() {
 			continue
 		}

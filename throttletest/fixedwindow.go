@@ -31,6 +31,8 @@ func (w *fixedWindow) take(now time.Time, n float64, _ *stay) time.Duration {
 	return 0
 }
 
+func (w *fixedWindow) refuse(now time.Time, n float64) { w.take(now, n, nil) }
+
 // give knows the units of the current window only; those of an older one are gone with it.
 func (w *fixedWindow) give(now, charged time.Time, n float64) {
 	w.roll(now)

@@ -60,7 +60,6 @@ type tally struct{ limit, used float64 }
 
 func (t *tally) room() float64                     { return math.Max(0, t.limit-t.used) }
 func (t *tally) give(n float64)                    { t.used = math.Max(0, t.used-n) }
-func (t *tally) refuse(_ time.Time, n float64)     { t.used += n }
 func (t *tally) resize(_ time.Time, limit float64) { t.limit = limit }
 
 // windowStart is when the window of length w that holds now began, for windows that begin phase after the Unix epoch and every w

@@ -88,9 +88,11 @@ func TestThePeakOfOpenCalls(t *testing.T) {
 		inside = append(inside, u.brain.arrive(dawn, n, k, nil))
 	}
 	u.brain.leave(&inside[0], dawn.Add(time.Second))
-	u.brain.leave(&inside[1], dawn.Add(time.Hour))
 	u.brain.leave(&inside[1], dawn.Add(time.Second))
+	u.brain.leave(&inside[1], dawn.Add(time.Hour)) // too late: it has gone
+	k, _ := u.open(request("{}"))
+	u.brain.arrive(dawn.Add(time.Second), 4, k, nil)
 	s := u.brain.stats(dawn.Add(time.Second))
-	assert.Equal(t, 1, s.Open)
+	assert.Equal(t, 2, s.Open)
 	assert.Equal(t, 3, s.PeakOpen)
 }

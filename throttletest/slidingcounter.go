@@ -62,6 +62,8 @@ func (c *slidingCounter) take(now time.Time, n float64, _ *stay) time.Duration {
 	return 0
 }
 
+func (c *slidingCounter) refuse(now time.Time, n float64) { c.take(now, n, nil) }
+
 // give corrects the count of the window in which the call was charged, if it is one of the two that are kept.
 func (c *slidingCounter) give(now, charged time.Time, n float64) {
 	c.roll(now)
