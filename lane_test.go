@@ -359,7 +359,7 @@ func TestInFlightCaps(t *testing.T) {
 		}
 		wg.Wait()
 		assert.Equal(t, map[string]int{"a": 3, "b": 3, "c": 3, "all": 5}, most)
-		assert.Equal(t, 24*time.Second, time.Since(epoch), "no slot is ever idle")
+		assert.LessOrEqual(t, time.Since(epoch), 26*time.Second, "no slot is idle but at the end, where one key may be left alone")
 	})
 }
 
