@@ -7,7 +7,13 @@ import (
 
 // benchmarkAnswers are the headers of typical answers.
 func benchmarkAnswers() map[string]http.Header {
-	anthropic := []string{"Content-Type: application/json", "Request-Id: req_1", "Server: cloudflare", "Cf-Ray: 8c5", "Date: Sun, 01 Mar 2026 12:00:00 GMT"}
+	anthropic := []string{
+		"Content-Type: application/json",
+		"Request-Id: req_1",
+		"Server: cloudflare",
+		"Cf-Ray: 8c5",
+		"Date: Sun, 01 Mar 2026 12:00:00 GMT",
+	}
 	for _, unit := range []string{"requests", "tokens", "input-tokens", "output-tokens"} {
 		anthropic = append(anthropic, "anthropic-ratelimit-"+unit+"-limit: 4000", "anthropic-ratelimit-"+unit+"-remaining: 3999", "anthropic-ratelimit-"+unit+"-reset: 2026-03-01T12:00:48Z")
 	}

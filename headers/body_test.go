@@ -13,24 +13,66 @@ func TestWaitsInBodies(t *testing.T) {
 		body string
 		want time.Duration
 	}{
-		"Gemini":            {`{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"45.837906927s"}]}}`, 45837906927},
-		"Gemini, streaming": {`[{"error":{"code":429,"details":[{"retryDelay":"26s"}]}}]`, 26 * time.Second},
-		"Discord":           {`{"message":"You are being rate limited.","retry_after":64.57,"global":false}`, 64570 * time.Millisecond},
-		"Telegram":          {`{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 35","parameters":{"retry_after":35}}`, 35 * time.Second},
-		"a text":            {`{"error":{"code":"rate_limited","retry_after":"12"}}`, 12 * time.Second},
-		"camel case":        {`{"error":"rate limit exceeded","retryAfter":3}`, 3 * time.Second},
-		"milliseconds":      {`{"retry_after_ms":250}`, 250 * time.Millisecond},
-		"metadata":          {`{"error":{"code":429,"message":"Provider returned error","metadata":{"retry_after_seconds":12}}}`, 12 * time.Second},
-		"the longest":       {`{"retry_after":3,"error":{"retry_after":5}}`, 5 * time.Second},
-		"Shopify":           {`{"errors":[{"message":"Throttled","extensions":{"code":"THROTTLED"}}],"extensions":{"cost":{"requestedQueryCost":100,"throttleStatus":{"maximumAvailable":1000.0,"currentlyAvailable":20,"restoreRate":50.0}}}}`, 1600 * time.Millisecond},
-		"OpenAI":            {`{"error":{"message":"Rate limit reached for gpt-4o. Limit 30000, Used 29000. Please try again in 6m0.5s. Visit x.","type":"tokens","code":"rate_limit_exceeded"}}`, 360500 * time.Millisecond},
-		"OpenAI, quick":     {`{"error":{"message":"Please try again in 6ms.","code":"rate_limit_exceeded"}}`, 6 * time.Millisecond},
-		"Azure":             {`{"error":{"code":"429","message":"Requests to x have exceeded the call rate limit. Please retry after 86400 seconds."}}`, 24 * time.Hour},
-		"Azure, one":        {`{"error":{"code":"429","message":"Please retry after 1 second."}}`, time.Second},
-		"in minutes":        {`{"error":{"code":429,"message":"Please wait 2 minutes, then try again."}}`, 2 * time.Minute},
-		"in words":          {`{"error":{"code":429,"message":"Retry in 250 ms"}}`, 250 * time.Millisecond},
-		"Django":            {`{"detail":"Request was throttled. Expected available in 28 seconds."}`, 28 * time.Second},
-		"blank before":      {" \n{\"retry_after\":1}", time.Second},
+		"Gemini": {
+			`{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"45.837906927s"}]}}`,
+			45837906927,
+		},
+		"Gemini, streaming": {
+			`[{"error":{"code":429,"details":[{"retryDelay":"26s"}]}}]`,
+			26 * time.Second,
+		},
+		"Discord": {
+			`{"message":"You are being rate limited.","retry_after":64.57,"global":false}`,
+			64570 * time.Millisecond,
+		},
+		"Telegram": {
+			`{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 35","parameters":{"retry_after":35}}`,
+			35 * time.Second,
+		},
+		"a text": {
+			`{"error":{"code":"rate_limited","retry_after":"12"}}`,
+			12 * time.Second,
+		},
+		"camel case":   {`{"error":"rate limit exceeded","retryAfter":3}`, 3 * time.Second},
+		"milliseconds": {`{"retry_after_ms":250}`, 250 * time.Millisecond},
+		"metadata": {
+			`{"error":{"code":429,"message":"Provider returned error","metadata":{"retry_after_seconds":12}}}`,
+			12 * time.Second,
+		},
+		"the longest": {`{"retry_after":3,"error":{"retry_after":5}}`, 5 * time.Second},
+		"Shopify": {
+			`{"errors":[{"message":"Throttled","extensions":{"code":"THROTTLED"}}],"extensions":{"cost":{"requestedQueryCost":100,"throttleStatus":{"maximumAvailable":1000.0,"currentlyAvailable":20,"restoreRate":50.0}}}}`,
+			1600 * time.Millisecond,
+		},
+		"OpenAI": {
+			`{"error":{"message":"Rate limit reached for gpt-4o. Limit 30000, Used 29000. Please try again in 6m0.5s. Visit x.","type":"tokens","code":"rate_limit_exceeded"}}`,
+			360500 * time.Millisecond,
+		},
+		"OpenAI, quick": {
+			`{"error":{"message":"Please try again in 6ms.","code":"rate_limit_exceeded"}}`,
+			6 * time.Millisecond,
+		},
+		"Azure": {
+			`{"error":{"code":"429","message":"Requests to x have exceeded the call rate limit. Please retry after 86400 seconds."}}`,
+			24 * time.Hour,
+		},
+		"Azure, one": {
+			`{"error":{"code":"429","message":"Please retry after 1 second."}}`,
+			time.Second,
+		},
+		"in minutes": {
+			`{"error":{"code":429,"message":"Please wait 2 minutes, then try again."}}`,
+			2 * time.Minute,
+		},
+		"in words": {
+			`{"error":{"code":429,"message":"Retry in 250 ms"}}`,
+			250 * time.Millisecond,
+		},
+		"Django": {
+			`{"detail":"Request was throttled. Expected available in 28 seconds."}`,
+			28 * time.Second,
+		},
+		"blank before": {" \n{\"retry_after\":1}", time.Second},
 	} {
 		require.Equal(t, Some(c.want), ParseBody([]byte(c.body), noon).RetryAfter, name)
 	}

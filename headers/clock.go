@@ -18,12 +18,8 @@ const farthestDate = 24 * time.Hour
 // clockOf takes the answer's own Date, so that a server whose clock is off is still read right: its moments are off by as
 // much. Without a usable Date it is our own clock.
 func clockOf(h http.Header, now time.Time) clock {
-	dates := h["Date"]
-	if dates == nil {
-		dates = h["date"]
-	}
 	c := clock{now.Unix(), int64(now.Nanosecond()), 0, true}
-	for _, s := range dates[:min(len(dates), maxQuotas)] {
+	for _, s := range usable(h["Date"]) {
 		m, ok := parseMoment(trim(s))
 		if !ok {
 			continue

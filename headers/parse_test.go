@@ -48,7 +48,14 @@ func swapCase(s string) string {
 }
 
 func TestSpellingsOfOneNameAreLinesOfOneHeader(t *testing.T) {
-	h := http.Header{"X-RateLimit-Limit": {"100"}, "x-ratelimit-limit": {"50"}, "X-Ratelimit-Limit": {"70"}, "x-rate-limit": {"5"}, "X-Rate-Limit-Limit": {"4"}, "X-Rate-Limit-Remaining": {"1"}}
+	h := http.Header{
+		"X-RateLimit-Limit":      {"100"},
+		"x-ratelimit-limit":      {"50"},
+		"X-Ratelimit-Limit":      {"70"},
+		"x-rate-limit":           {"5"},
+		"X-Rate-Limit-Limit":     {"4"},
+		"X-Rate-Limit-Remaining": {"1"},
+	}
 	require.Equal(t, []string{`requests "" limit=50 left=1`}, show(Parse(h, 200, noon)))
 	require.Equal(t, []string{"70"}, h["X-Ratelimit-Limit"], "the caller's header is not changed")
 	require.Equal(t, []string{`requests "" limit=4`}, show(Parse(http.Header{"X-Rate-Limit": {"5"}, "X-Rate-Limit-Limit": {"4"}}, 200, noon)))

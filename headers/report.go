@@ -88,9 +88,12 @@ func (r *Report) Wait() Maybe[time.Duration] {
 }
 
 // Add puts q into the report, or into the entry of the same unit, name, partition and window if there is one: then the smaller
-// limit, the smaller remaining and the later reset stand, because both told of one quota. For hooks that read a header of
-// their own.
+// limit, the smaller remaining and the later reset stand, because both told of one quota. A quota of which neither limit nor
+// remaining nor reset is known says nothing and is left out. For hooks that read a header of their own.
 func (r *Report) Add(q Quota) {
+	if !q.tells() {
+		return
+	}
 	if q.Unit == "" {
 		q.Unit = requests
 	}

@@ -22,9 +22,7 @@ func (rd *reading) unqualified() {
 		rd.join(&q, items)
 	}
 	rd.settle(first)
-	if q.tells() {
-		r.Add(q)
-	}
+	r.Add(q)
 	if rd.seen&(1<<slotEndpointName) != 0 {
 		rd.nameEndpoint()
 	}
@@ -47,9 +45,7 @@ func (rd *reading) settle(first int) {
 	entries := r.Quotas[first:]
 	r.Quotas = r.Quotas[:first]
 	for _, q := range entries {
-		if q.tells() {
-			r.Add(q)
-		}
+		r.Add(q)
 	}
 }
 

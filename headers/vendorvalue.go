@@ -97,9 +97,7 @@ func (rd *reading) zendesk(name string, lines []string) {
 				rd.delayByText(&q, value)
 			}
 		}
-		if q.tells() {
-			rd.report.Add(q)
-		}
+		rd.report.Add(q)
 	}
 }
 
@@ -214,9 +212,8 @@ func (rd *reading) basecamp() {
 	if v.Period != nil && *v.Period > 0 {
 		q.Window = spanOfFloat(*v.Period, time.Second)
 	}
-	if rd.delayByText(&q, v.Until); q.tells() {
-		rd.report.Add(q)
-	}
+	rd.delayByText(&q, v.Until)
+	rd.report.Add(q)
 }
 
 // countOfFloat is a count that JSON told.

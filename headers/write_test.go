@@ -30,7 +30,13 @@ func written(d Dialect, q ...Quota) []string {
 }
 
 // state is the same in every dialect's sample below.
-var state = Quota{Unit: "requests", Limit: Some(100.0), Remaining: Some(50.0), Reset: Some(29500 * time.Millisecond), Window: Some(time.Minute)}
+var state = Quota{
+	Unit:      "requests",
+	Limit:     Some(100.0),
+	Remaining: Some(50.0),
+	Reset:     Some(29500 * time.Millisecond),
+	Window:    Some(time.Minute),
+}
 
 func with(q Quota, edit func(*Quota)) Quota {
 	edit(&q)
@@ -44,27 +50,99 @@ func TestEachDialectIsWrittenAsItsServersWriteIt(t *testing.T) {
 		quotas  []Quota
 		want    []string
 	}{
-		{XRateLimit, []Quota{state}, []string{"X-Ratelimit-Limit: 100", "X-Ratelimit-Period: 60", "X-Ratelimit-Remaining: 50", "X-Ratelimit-Reset: 30"}},
-		{XRateLimitEpoch, []Quota{core}, []string{"X-Ratelimit-Limit: 100", "X-Ratelimit-Name: core", "X-Ratelimit-Remaining: 50", "X-Ratelimit-Reset: 1772366430"}},
-		{XRateLimitMilli, []Quota{state}, []string{"X-Ratelimit-Limit: 100", "X-Ratelimit-Period: 60", "X-Ratelimit-Remaining: 50", "X-Ratelimit-Reset: 1772366429500"}},
-		{RateLimitTrio, []Quota{state}, []string{"Ratelimit-Limit: 100", "Ratelimit-Policy: 100;w=60", "Ratelimit-Remaining: 50", "Ratelimit-Reset: 30"}},
-		{RateLimitDict, []Quota{state}, []string{"Ratelimit-Policy: 100;w=60", "Ratelimit: limit=100, remaining=50, reset=30"}},
-		{RateLimitList, []Quota{core, state}, []string{`Ratelimit-Policy: "core";q=100, "default";q=100;w=60`, `Ratelimit: "core";r=50;t=30, "default";r=50;t=30`}},
+		{
+			XRateLimit,
+			[]Quota{state},
+			[]string{
+				"X-Ratelimit-Limit: 100",
+				"X-Ratelimit-Period: 60",
+				"X-Ratelimit-Remaining: 50",
+				"X-Ratelimit-Reset: 30",
+			},
+		},
+		{
+			XRateLimitEpoch,
+			[]Quota{core},
+			[]string{
+				"X-Ratelimit-Limit: 100",
+				"X-Ratelimit-Name: core",
+				"X-Ratelimit-Remaining: 50",
+				"X-Ratelimit-Reset: 1772366430",
+			},
+		},
+		{
+			XRateLimitMilli,
+			[]Quota{state},
+			[]string{
+				"X-Ratelimit-Limit: 100",
+				"X-Ratelimit-Period: 60",
+				"X-Ratelimit-Remaining: 50",
+				"X-Ratelimit-Reset: 1772366429500",
+			},
+		},
+		{
+			RateLimitTrio,
+			[]Quota{state},
+			[]string{
+				"Ratelimit-Limit: 100",
+				"Ratelimit-Policy: 100;w=60",
+				"Ratelimit-Remaining: 50",
+				"Ratelimit-Reset: 30",
+			},
+		},
+		{
+			RateLimitDict,
+			[]Quota{state},
+			[]string{"Ratelimit-Policy: 100;w=60", "Ratelimit: limit=100, remaining=50, reset=30"},
+		},
+		{
+			RateLimitList,
+			[]Quota{core, state},
+			[]string{
+				`Ratelimit-Policy: "core";q=100, "default";q=100;w=60`,
+				`Ratelimit: "core";r=50;t=30, "default";r=50;t=30`,
+			},
+		},
 		{OpenAI, []Quota{core, with(state, func(q *Quota) { q.Unit, q.Window = "tokens", Maybe[time.Duration]{} })}, []string{
 			"X-Ratelimit-Limit-Core-Requests: 100", "X-Ratelimit-Limit-Tokens: 100", "X-Ratelimit-Remaining-Core-Requests: 50",
 			"X-Ratelimit-Remaining-Tokens: 50", "X-Ratelimit-Reset-Core-Requests: 29.5s", "X-Ratelimit-Reset-Tokens: 29.5s"}},
 		{Anthropic, []Quota{core, with(core, func(q *Quota) { q.Unit, q.Name = "input_tokens", "" })}, []string{
 			"Anthropic-Core-Requests-Limit: 100", "Anthropic-Core-Requests-Remaining: 50", "Anthropic-Core-Requests-Reset: 2026-03-01T12:00:30Z",
 			"Anthropic-Ratelimit-Input-Tokens-Limit: 100", "Anthropic-Ratelimit-Input-Tokens-Remaining: 50", "Anthropic-Ratelimit-Input-Tokens-Reset: 2026-03-01T12:00:30Z"}},
-		{GitHub, []Quota{core}, []string{"X-Ratelimit-Limit: 100", "X-Ratelimit-Remaining: 50", "X-Ratelimit-Reset: 1772366430", "X-Ratelimit-Resource: core", "X-Ratelimit-Used: 50"}},
-		{Discord, []Quota{core}, []string{"X-Ratelimit-Bucket: core", "X-Ratelimit-Limit: 100", "X-Ratelimit-Remaining: 50", "X-Ratelimit-Reset-After: 29.500", "X-Ratelimit-Reset: 1772366429.500"}},
+		{
+			GitHub,
+			[]Quota{core},
+			[]string{
+				"X-Ratelimit-Limit: 100",
+				"X-Ratelimit-Remaining: 50",
+				"X-Ratelimit-Reset: 1772366430",
+				"X-Ratelimit-Resource: core",
+				"X-Ratelimit-Used: 50",
+			},
+		},
+		{
+			Discord,
+			[]Quota{core},
+			[]string{
+				"X-Ratelimit-Bucket: core",
+				"X-Ratelimit-Limit: 100",
+				"X-Ratelimit-Remaining: 50",
+				"X-Ratelimit-Reset-After: 29.500",
+				"X-Ratelimit-Reset: 1772366429.500",
+			},
+		},
 	} {
 		require.Equal(t, c.want, written(c.dialect, c.quotas...), "dialect %d", c.dialect)
 	}
 }
 
 func TestFurtherQuotasAreToldApartWhereTheDialectCan(t *testing.T) {
-	hour := Quota{Unit: "requests", Limit: Some(1000.0), Remaining: Some(900.0), Window: Some(time.Hour)}
+	hour := Quota{
+		Unit:      "requests",
+		Limit:     Some(1000.0),
+		Remaining: Some(900.0),
+		Window:    Some(time.Hour),
+	}
 	require.Equal(t, []string{"X-Ratelimit-Limit-Requests-Hour: 1000", "X-Ratelimit-Limit: 100", "X-Ratelimit-Period: 60", "X-Ratelimit-Remaining-Requests-Hour: 900",
 		"X-Ratelimit-Remaining: 50", "X-Ratelimit-Reset: 30"}, written(XRateLimit, state, hour))
 	require.Contains(t, written(RateLimitTrio, state, hour), "Ratelimit-Policy: 100;w=60, 1000;w=3600")
@@ -73,24 +151,59 @@ func TestFurtherQuotasAreToldApartWhereTheDialectCan(t *testing.T) {
 
 func TestWhatADialectCannotSayIsLeftOut(t *testing.T) {
 	for name, got := range map[string][]string{
-		"nothing":                   written(XRateLimit),
-		"an unknown dialect":        written(Dialect(99), state),
-		"nothing known":             written(OpenAI, Quota{Unit: "tokens"}),
-		"a unit without a word":     written(OpenAI, Quota{Unit: "points", Limit: Some(5.0)}),
-		"a name that is a unit":     written(OpenAI, Quota{Unit: "tokens", Name: "input", Limit: Some(5.0)}),
-		"a name with capitals":      written(OpenAI, Quota{Unit: "tokens", Name: "Project", Limit: Some(5.0)}),
-		"a name that is no token":   written(OpenAI, Quota{Unit: "tokens", Name: "a b", Limit: Some(5.0)}),
-		"a name that splits":        written(Anthropic, Quota{Unit: "tokens", Name: "a-b", Limit: Some(5.0)}),
-		"a window without a word":   written(OpenAI, Quota{Unit: "tokens", Window: Some(time.Minute + 1), Limit: Some(5.0)}),
-		"no requests to tell":       written(GitHub, Quota{Unit: "tokens", Limit: Some(5.0)}),
-		"nor for Discord":           written(Discord, Quota{Unit: "tokens", Limit: Some(5.0)}),
-		"nor for the trio":          written(RateLimitTrio, Quota{Unit: "tokens", Limit: Some(5.0)}),
-		"nor for the dictionary":    written(RateLimitDict, Quota{Unit: "tokens", Limit: Some(5.0)}),
-		"a name that is no string":  written(RateLimitList, Quota{Name: "défaut", Limit: Some(5.0)}),
-		"absurd counts":             written(XRateLimit, Quota{Limit: Some(-1.0), Remaining: Some(math.NaN())}, Quota{Unit: "tokens", Limit: Some(math.Inf(1)), Remaining: Some(1e300)}),
-		"absurd counts, structured": written(RateLimitDict, Quota{Limit: Some(-1.0), Remaining: Some(1e15)}),
-		"absurd resets":             written(XRateLimit, Quota{Reset: Some(-time.Second)}, Quota{Unit: "tokens", Reset: Some(longest + 1)}),
-		"absurd windows":            written(XRateLimit, Quota{Window: Some(-time.Second)}),
+		"nothing":               written(XRateLimit),
+		"an unknown dialect":    written(Dialect(99), state),
+		"nothing known":         written(OpenAI, Quota{Unit: "tokens"}),
+		"a unit without a word": written(OpenAI, Quota{Unit: "points", Limit: Some(5.0)}),
+		"a name that is a unit": written(OpenAI, Quota{
+			Unit:  "tokens",
+			Name:  "input",
+			Limit: Some(5.0),
+		}),
+		"a name with capitals": written(OpenAI, Quota{
+			Unit:  "tokens",
+			Name:  "Project",
+			Limit: Some(5.0),
+		}),
+		"a name that is no token": written(OpenAI, Quota{
+			Unit:  "tokens",
+			Name:  "a b",
+			Limit: Some(5.0),
+		}),
+		"a name that splits": written(Anthropic, Quota{
+			Unit:  "tokens",
+			Name:  "a-b",
+			Limit: Some(5.0),
+		}),
+		"a window without a word": written(OpenAI, Quota{
+			Unit:   "tokens",
+			Window: Some(time.Minute + 1),
+			Limit:  Some(5.0),
+		}),
+		"no requests to tell": written(GitHub, Quota{Unit: "tokens", Limit: Some(5.0)}),
+		"nor for Discord":     written(Discord, Quota{Unit: "tokens", Limit: Some(5.0)}),
+		"nor for the trio": written(RateLimitTrio, Quota{
+			Unit:  "tokens",
+			Limit: Some(5.0),
+		}),
+		"nor for the dictionary": written(RateLimitDict, Quota{
+			Unit:  "tokens",
+			Limit: Some(5.0),
+		}),
+		"a name that is no string": written(RateLimitList, Quota{
+			Name:  "défaut",
+			Limit: Some(5.0),
+		}),
+		"absurd counts": written(XRateLimit, Quota{
+			Limit:     Some(-1.0),
+			Remaining: Some(math.NaN()),
+		}, Quota{Unit: "tokens", Limit: Some(math.Inf(1)), Remaining: Some(1e300)}),
+		"absurd counts, structured": written(RateLimitDict, Quota{
+			Limit:     Some(-1.0),
+			Remaining: Some(1e15),
+		}),
+		"absurd resets":  written(XRateLimit, Quota{Reset: Some(-time.Second)}, Quota{Unit: "tokens", Reset: Some(longest + 1)}),
+		"absurd windows": written(XRateLimit, Quota{Window: Some(-time.Second)}),
 	} {
 		require.Empty(t, got, name)
 	}
@@ -125,8 +238,16 @@ func TestRetryAfterIsWrittenInThreeForms(t *testing.T) {
 		want map[string]string
 	}{
 		{1500 * time.Millisecond, WaitSeconds, map[string]string{"Retry-After": "2"}},
-		{1500*time.Millisecond + 1, WaitMilli, map[string]string{"Retry-After": "2", "Retry-After-Ms": "1501"}},
-		{1500 * time.Millisecond, WaitDate, map[string]string{"Retry-After": "Sun, 01 Mar 2026 12:00:02 GMT"}},
+		{
+			1500*time.Millisecond + 1,
+			WaitMilli,
+			map[string]string{"Retry-After": "2", "Retry-After-Ms": "1501"},
+		},
+		{
+			1500 * time.Millisecond,
+			WaitDate,
+			map[string]string{"Retry-After": "Sun, 01 Mar 2026 12:00:02 GMT"},
+		},
 		{-time.Second, WaitSeconds, map[string]string{"Retry-After": "0"}},
 		{-time.Second, WaitDate, map[string]string{"Retry-After": "Sun, 01 Mar 2026 12:00:00 GMT"}},
 		{0, WaitMilli, map[string]string{"Retry-After": "0", "Retry-After-Ms": "0"}},
@@ -186,17 +307,70 @@ var (
 	anyName     = []string{"", "core", "issueCreate", "per-ip", "5/hour"}
 	aiUnits     = []string{"requests", "tokens", "input_tokens", "output_tokens", "complexity"}
 	dialectsSay = map[Dialect]vocabulary{
-		XRateLimit:      {units: []string{"requests"}, names: anyName, windows: anyWindow, step: time.Second},
-		XRateLimitEpoch: {units: []string{"requests"}, names: anyName, windows: anyWindow, step: time.Second},
-		XRateLimitMilli: {units: []string{"requests"}, names: anyName, windows: anyWindow, step: time.Millisecond},
-		RateLimitTrio:   {units: []string{"requests"}, names: anyName, windows: anyWindow, step: time.Second, whole: true},
-		RateLimitDict:   {units: []string{"requests"}, names: anyName, windows: anyWindow, step: time.Second, whole: true},
+		XRateLimit: {
+			units:   []string{"requests"},
+			names:   anyName,
+			windows: anyWindow,
+			step:    time.Second,
+		},
+		XRateLimitEpoch: {
+			units:   []string{"requests"},
+			names:   anyName,
+			windows: anyWindow,
+			step:    time.Second,
+		},
+		XRateLimitMilli: {
+			units:   []string{"requests"},
+			names:   anyName,
+			windows: anyWindow,
+			step:    time.Millisecond,
+		},
+		RateLimitTrio: {
+			units:   []string{"requests"},
+			names:   anyName,
+			windows: anyWindow,
+			step:    time.Second,
+			whole:   true,
+		},
+		RateLimitDict: {
+			units:   []string{"requests"},
+			names:   anyName,
+			windows: anyWindow,
+			step:    time.Second,
+			whole:   true,
+		},
 		RateLimitList: {units: []string{"requests", "tokens", "bytes", `odd"\unit`}, names: []string{"core", "per ip", `odd"\name`}, windows: anyWindow,
-			step: time.Second, whole: true, several: true, partitions: []string{"", "QQ==", "Qg=="}},
-		OpenAI:    {units: aiUnits, names: []string{"", "project", "free-plan", "usage_based"}, windows: words, step: time.Millisecond, several: true},
-		Anthropic: {units: aiUnits, names: []string{"", "priority", "fast"}, windows: []time.Duration{0}, step: time.Second, several: true},
-		GitHub:    {units: []string{"requests"}, names: anyName, windows: []time.Duration{0}, step: time.Second},
-		Discord:   {units: []string{"requests"}, names: anyName, windows: []time.Duration{0}, step: time.Millisecond},
+			step: time.Second, whole: true, several: true, partitions: []string{
+				"",
+				"QQ==",
+				"Qg==",
+			}},
+		OpenAI: {
+			units:   aiUnits,
+			names:   []string{"", "project", "free-plan", "usage_based"},
+			windows: words,
+			step:    time.Millisecond,
+			several: true,
+		},
+		Anthropic: {
+			units:   aiUnits,
+			names:   []string{"", "priority", "fast"},
+			windows: []time.Duration{0},
+			step:    time.Second,
+			several: true,
+		},
+		GitHub: {
+			units:   []string{"requests"},
+			names:   anyName,
+			windows: []time.Duration{0},
+			step:    time.Second,
+		},
+		Discord: {
+			units:   []string{"requests"},
+			names:   anyName,
+			windows: []time.Duration{0},
+			step:    time.Millisecond,
+		},
 	}
 )
 
@@ -215,7 +389,10 @@ func (v vocabulary) draw(t *rapid.T) []Quota {
 }
 
 func (v vocabulary) quota(t *rapid.T) Quota {
-	q := Quota{Unit: rapid.SampledFrom(v.units).Draw(t, "unit"), Name: rapid.SampledFrom(v.names).Draw(t, "name")}
+	q := Quota{
+		Unit: rapid.SampledFrom(v.units).Draw(t, "unit"),
+		Name: rapid.SampledFrom(v.names).Draw(t, "name"),
+	}
 	if len(v.partitions) > 0 {
 		q.Partition = rapid.SampledFrom(v.partitions).Draw(t, "partition")
 	}
