@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
 	"github.com/seed-18ca0a92/throttle/llm"
@@ -41,16 +40,17 @@ func newCensus() *census {
 
 func (c *census) toSend() int { return c.requests - c.kept - c.failed }
 
-// reject counts a bad line, and names it on out unless there are too many.
-func (c *census) reject(item batchfile.Item, name string, out io.Writer) {
+// reject counts a bad line, and returns the text that names it; empty once there are too many.
+func (c *census) reject(item batchfile.Item, name string) string {
 	c.rejected++
 	c.reasons[item.Reject.Reason]++
 	switch {
 	case c.rejected <= maxListed:
-		fmt.Fprintf(out, "%s:%d: %v\n", name, item.Line, item.Reject)
+		return fmt.Sprintf("%s:%d: %v\n", name, item.Line, item.Reject)
 	case c.rejected == maxListed+1:
-		fmt.Fprintf(out, "%s: further bad lines are only counted\n", name)
+		return fmt.Sprintf("%s: further bad lines are only counted\n", name)
 	}
+	return ""
 }
 
 // request counts a good line by what is decided for it.

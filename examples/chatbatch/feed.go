@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/job"
@@ -15,7 +17,8 @@ type feed struct {
 	name    string
 	plan    plan
 	census  *census
-	rejects io.Writer // where bad lines are named
+	rejects io.Writer       // where bad lines are named
+	held    strings.Builder // their names, while the file may yet turn out to be no file of requests at all
 	guess   *llm.Estimator
 }
 
@@ -26,12 +29,21 @@ func (f *feed) Next() (*job.Task, error) {
 	for {
 		item, err := f.in.Next()
 		f.census.lines, f.census.format = f.in.Lines(), f.in.Format()
+		f.tell()
 		if err != nil {
 			return nil, err
 		}
 		if t := f.task(item); t != nil {
 			return t, nil
 		}
+	}
+}
+
+// tell names the bad lines, once there is a reason to believe that the file is one of requests. A table is refused in one sentence instead.
+func (f *feed) tell() {
+	if f.held.Len() > 0 && f.in.SawObject() {
+		fmt.Fprint(f.rejects, f.held.String())
+		f.held.Reset()
 	}
 }
 
@@ -51,7 +63,7 @@ func (f *feed) task(item batchfile.Item) *job.Task {
 }
 
 func (f *feed) rejected(item batchfile.Item) *job.Task {
-	f.census.reject(item, f.name, f.rejects)
+	f.held.WriteString(f.census.reject(item, f.name))
 	write, again := f.plan.records(item.Reject)
 	if again {
 		f.census.again.Set(item.Reject.ID, struct{}{})

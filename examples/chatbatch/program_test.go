@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -122,7 +123,8 @@ func (d done) byID(t *testing.T) map[string]result {
 	t.Helper()
 	all := map[string]result{}
 	for _, r := range d.out {
-		require.NotContains(t, all, r.CustomID, "two lines of one id")
+		_, twice := all[r.CustomID]
+		require.False(t, twice, "two lines of %s", r.CustomID)
 		all[r.CustomID] = r
 	}
 	return all
@@ -206,3 +208,5 @@ func TestTheOrdinaryRun(t *testing.T) {
 
 // httpRequest shortens the signatures of the upstream's hooks.
 type httpRequest = http.Request
+
+var errClosed = errors.New("broken pipe")

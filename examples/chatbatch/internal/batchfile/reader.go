@@ -49,6 +49,9 @@ func (r *Reader) Format() Format { return r.format }
 // Lines is how many lines were read, blank ones included.
 func (r *Reader) Lines() int { return r.no }
 
+// SawObject tells whether some line so far was a JSON object; a file without any will be refused as a whole.
+func (r *Reader) SawObject() bool { return r.objects }
+
 // IDs are the ids of the requests so far, each with its line.
 func (r *Reader) IDs() *IDs[int] { return r.ids }
 

@@ -14,6 +14,7 @@ type flight struct {
 	// The brake's lock guards these.
 	away bool      // an attempt was sent, and no other has to follow as far as is known
 	sent time.Time // when the last attempt was
+	doom bool      // its answer will stop the job
 }
 
 type flightKey struct{}
@@ -46,16 +47,30 @@ func (f *flight) dropLocked() {
 	}
 }
 
-// takeOff marks an attempt as sent, unless the job was stopped before.
+// takeOff marks an attempt as sent, unless the job was stopped before, or is about to be.
 func (f *flight) takeOff(now time.Time) error {
 	f.brake.mu.Lock()
 	defer f.brake.mu.Unlock()
-	if f.brake.stop.Kind != NotStopped {
+	if f.brake.stop.Kind != NotStopped || f.brake.doomed {
 		f.dropLocked()
 		return errStopped
 	}
 	f.away, f.sent = true, now
 	return nil
+}
+
+// ground keeps all others on the ground: what this call was told concerns them too. Whoever ends this call must pull the brake.
+func (f *flight) ground() {
+	f.brake.mu.Lock()
+	defer f.brake.mu.Unlock()
+	f.doom, f.brake.doomed = true, true
+}
+
+// grounds tells whether this call has grounded the others.
+func (f *flight) grounds() bool {
+	f.brake.mu.Lock()
+	defer f.brake.mu.Unlock()
+	return f.doom
 }
 
 // turnBack says that the attempt failed and another may follow, which a stopped job does not wait for.

@@ -18,13 +18,18 @@ import (
 
 // judge turns what came back into a result line, and says whether the job can go on.
 func (j *Job) judge(f *flight, line *results.Line, r reply) outcome {
+	var o outcome
 	switch {
 	case r.err != nil && f.stopped():
-		return outcome{}
 	case r.err != nil:
-		return j.judgeError(line, r.err)
+		o = j.judgeError(line, r.err)
+	default:
+		o = j.judgeAnswer(f, line, r)
 	}
-	return j.judgeAnswer(f, line, r)
+	if f.grounds() {
+		o.stop = Stop{Kind: Account, Text: "the server refuses the key or the account: " + o.cause}
+	}
+	return o
 }
 
 // judgeError is for requests without a usable answer.
@@ -85,14 +90,6 @@ func (j *Job) stopFor(r reply, cause string) Stop {
 		return Stop{Kind: Hold, Text: fmt.Sprintf("the server asks to be left alone for %v", r.result.Asked), Until: time.Now().Add(r.result.Asked)}
 	case r.result.Stop == throttle.HopelessRefusal:
 		return Stop{Kind: Account, Text: "the server refuses for a reason that waiting does not heal: " + cause}
-	}
-	switch r.resp.StatusCode {
-	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusProxyAuthRequired:
-		return Stop{Kind: Account, Text: "the server refuses the key or the account: " + cause}
-	case http.StatusForbidden: // once something was answered, a 403 is about the one request
-		if j.Tally.Totals().Answered == 0 {
-			return Stop{Kind: Account, Text: "the server refuses the key or the account: " + cause}
-		}
 	}
 	return Stop{}
 }

@@ -129,7 +129,9 @@ func (j *Job) call(f *flight, t *Task, made int) (r reply) {
 func (j *Job) readBody(body io.ReadCloser, cancel context.CancelCauseFunc) ([]byte, error) {
 	defer body.Close()
 	if j.BodyTimeout > 0 {
-		timer := time.AfterFunc(j.BodyTimeout, func() { cancel(fmt.Errorf("its body took longer than %v", j.BodyTimeout)) })
+		timer := time.AfterFunc(j.BodyTimeout, func() {
+			cancel(fmt.Errorf("its body took longer than %v: %w", j.BodyTimeout, context.DeadlineExceeded))
+		})
 		defer timer.Stop()
 	}
 	b, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))

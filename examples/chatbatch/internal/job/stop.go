@@ -41,6 +41,7 @@ type Brake struct {
 
 	mu      sync.Mutex
 	stop    Stop
+	doomed  bool // an answer was seen that will stop the job: nothing is sent any more
 	pulled  chan struct{}
 	flights map[*flight]struct{}
 	timer   *time.Timer

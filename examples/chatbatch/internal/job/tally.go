@@ -127,6 +127,20 @@ func (t *Tally) ended(now time.Time, cause string, tokens llm.Tokens) {
 	t.totals.Causes[cause]++
 }
 
+// refusesAccount tells the answers that are about the key or the account. A 403 is one only as long as nothing was answered: after that it
+// is about its request.
+func (t *Tally) refusesAccount(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusProxyAuthRequired:
+		return true
+	case http.StatusForbidden:
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.totals.Answered == 0
+	}
+	return false
+}
+
 func (t *Tally) unsent() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

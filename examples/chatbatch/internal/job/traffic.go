@@ -30,7 +30,11 @@ func (t *Traffic) RoundTrip(req *http.Request) (*http.Response, error) {
 		status = resp.StatusCode
 	}
 	t.Tally.answered(time.Now(), status)
-	if f != nil && mayRepeat(status) {
+	switch {
+	case f == nil:
+	case t.Tally.refusesAccount(status):
+		f.ground()
+	case mayRepeat(status):
 		f.turnBack()
 	}
 	return resp, err

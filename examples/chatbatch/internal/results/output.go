@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// syncEvery bounds what a power cut can take: results are forced to the disk at the end and at most this long after they were written, if
-// more results come. A killed process loses nothing, with or without it.
-const syncEvery = 5 * time.Second
+// syncEvery bounds what a power cut can take: results are forced to the disk at the end, and when the last time is this long ago. A disk may need
+// a tenth of a second for it, in which nobody can write, so more often would cost throughput. A killed process loses nothing, with or without it.
+const syncEvery = 30 * time.Second
 
 // Output is where results go. It may be used by many goroutines.
 type Output struct {
