@@ -199,8 +199,8 @@ func (l *lane) abandon(w *waiter, reason error) error {
 	undone := false
 	switch {
 	case w.queued():
-		if reason == ErrMaxWait {
-			reason = l.limitError(w, l.rule(w, now), now, ErrMaxWait)
+		if reason == ErrMaxWait || reason == context.DeadlineExceeded {
+			reason = l.limitError(w, l.rule(w, now), now, reason)
 		}
 		w.held = l.hold.clock(now) - w.heldAt
 		l.drop(w)
