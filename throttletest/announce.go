@@ -164,6 +164,9 @@ func (a Announce) carries(refused bool, luck float64) bool {
 }
 
 func (a Announce) check() error {
+	if a.Dialect > headers.Discord {
+		return errorf("announce: %d is not a dialect", a.Dialect)
+	}
 	if a.Share < 0 || a.Share > 1 || math.IsNaN(a.Share) || a.Grain < 0 || math.IsNaN(a.Grain) {
 		return errorf("announce: a share must lie in 0..1 and a grain must not be negative")
 	}

@@ -100,8 +100,8 @@ func errorBody(v *verdict) []byte {
 	kind, code, text := "server_error", "error", http.StatusText(v.status)
 	switch v.reason {
 	case OverLimit:
-		kind, code = v.limit, "rate_limit_exceeded"
-		text = fmt.Sprintf("Rate limit reached for %s. Please try again in %v.", v.limit, v.wait.Round(time.Millisecond))
+		kind, code = v.unit, "rate_limit_exceeded"
+		text = fmt.Sprintf("Rate limit reached for %s. Please try again in %v.", v.unit, v.wait.Round(time.Millisecond))
 	case Banned:
 		kind, code, text = "banned", "rate_limit_exceeded", "You have been refused too often."
 	case InOutage:

@@ -31,7 +31,7 @@ func (u *Upstream) Bound(j Job) (least time.Duration, ok bool) {
 	}
 	ideal := u.config.ideal(j)
 	ends := make([]time.Time, max(0, min(j.Workers, j.Calls))) // when each worker has its answer
-	at, last := j.Start.Add(ideal.network), j.Start
+	at, last := ideal.begun, j.Start
 	for i := range j.Calls {
 		if j.Workers > 0 && i >= j.Workers {
 			if free := ends[i%j.Workers].Add(ideal.network); free.After(at) {
@@ -69,7 +69,7 @@ func (c *config) ideal(j Job) *ideal {
 			break
 		}
 	}
-	i.pool = newPool(c.resources[at].limits, c.newForeigner(place{resource: at}))
+	i.pool = newPool(c.resources[at].limits, c.newForeigner(place{resource: at}), j.Start.Add(i.network))
 	return i
 }
 
@@ -78,7 +78,7 @@ const horizon = 10 * 366 * 24 * time.Hour
 
 // earliest is the first moment from at on at which a call is admitted.
 func (i *ideal) earliest(at time.Time) (time.Time, bool) {
-	for i.begun.IsZero() || at.Sub(i.begun) < horizon {
+	for at.Sub(i.begun) < horizon {
 		i.advance(at)
 		if end, out := i.outage(at); out {
 			at = end

@@ -139,7 +139,7 @@ func stroll(t *rapid.T, u *Upstream, j Job) time.Duration {
 			at = ends[i-j.Workers]
 		}
 		rest := rapid.SampledFrom([]int{0, 0, 0, 1, 150, 2500}).Draw(t, "rest")
-		for c.begun.IsZero() || c.obstacle(at, nil) != nil || rest > 0 {
+		for !c.open || c.obstacle(at, nil) != nil || rest > 0 {
 			c.advance(at)
 			at = at.Add(time.Duration(1+rest) * time.Millisecond)
 			rest = 0

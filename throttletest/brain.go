@@ -52,7 +52,7 @@ type verdict struct {
 	status  int
 	wait    time.Duration // that the refusal will state
 	hinted  bool
-	limit   string // the unit that was short, of a refusal
+	unit    string // that was short, of a refusal
 	says    []announcement
 	service time.Duration // from now until the answer begins
 	at      time.Time
@@ -66,7 +66,7 @@ func (b *brain) pool(k *call) *pool {
 	at := place{k.resource, k.key}
 	p := b.pools[at]
 	if p == nil {
-		p = newPool(b.resources[k.resource].limits, b.newForeigner(at))
+		p = newPool(b.resources[k.resource].limits, b.newForeigner(at), b.begun)
 		b.pools[at] = p
 	}
 	return p
@@ -104,7 +104,7 @@ func (b *brain) arrive(now time.Time, n int, k *call, f *Fault) verdict {
 // decide asks, in this order, the fault, the outages, the ban and the limits.
 func (b *brain) decide(v *verdict, now time.Time, k *call) {
 	if f := v.fault; f != nil && (f.Status != 0 || f.Reset) {
-		v.reason, v.status = Faulted, f.Status
+		v.reason, v.status = Faulted, f.status()
 		if f.Charged {
 			v.pool.take(now, k.charged, b.enter(v, now))
 		}
@@ -130,7 +130,7 @@ func (b *brain) decide(v *verdict, now time.Time, k *call) {
 
 func (b *brain) overLimit(v *verdict, now time.Time, k *call, o *offender, short *obstacle) {
 	v.refuse(OverLimit, b.refusal, short.wait, short.known)
-	v.limit = short.unitOf()
+	v.unit = short.unitOf()
 	v.pool.refuse(now, k.charged)
 	if o.refused(b.ban, now) {
 		b.ledger.stats.Bans++

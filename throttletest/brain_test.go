@@ -1,6 +1,7 @@
 package throttletest
 
 import (
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -65,11 +66,11 @@ func TestAllLimitsAreChargedOrNone(t *testing.T) {
 	assert.Equal(t, Admitted, p.at(0, request(big)).reason)
 	v := p.at(time.Second, request(big))
 	assert.Equal(t, OverLimit, v.reason)
-	assert.Equal(t, budget.Tokens, v.limit)
+	assert.Equal(t, budget.Tokens, v.unit)
 	assert.Equal(t, 59*time.Second, v.wait)
 	assert.Equal(t, Admitted, p.at(2*time.Second, request(small)).reason)
 	assert.Equal(t, Admitted, p.at(2*time.Second, request(small)).reason, "the refused call has taken no request")
-	assert.Equal(t, budget.Requests, p.at(3*time.Second, request(`{"max_tokens":1}`)).limit)
+	assert.Equal(t, budget.Requests, p.at(3*time.Second, request(`{"max_tokens":1}`)).unit)
 }
 
 func TestARefusalNamesTheLongestWait(t *testing.T) {
@@ -151,6 +152,15 @@ func TestALimitChangesInMidRun(t *testing.T) {
 	assert.Equal(t, []Reason{Admitted, OverLimit}, p.reasons(0, 9.999))
 	assert.Equal(t, []Reason{Admitted, Admitted, OverLimit}, p.reasons(10, 10, 11))
 	assert.Equal(t, []Reason{Admitted, Admitted, OverLimit}, p.reasons(91, 91, 91))
+}
+
+func TestChangesCountFromTheFirstCallOfAll(t *testing.T) {
+	p := newPlay(t, WithLimits(FixedWindow(1, time.Hour).ChangedTo(2, 10*time.Second)),
+		WithKey(func(r *http.Request) string { return r.Header.Get("Authorization") }))
+	p.reasons(0)
+	for _, want := range []Reason{Admitted, Admitted, OverLimit} {
+		assert.Equal(t, want, p.at(11*time.Second, request("{}", "Authorization", "late")).reason)
+	}
 }
 
 func TestDrawnUnitsAreGoneBeforeTheFirstCall(t *testing.T) {
@@ -278,6 +288,19 @@ func TestChargesOfAICalls(t *testing.T) {
 	}
 }
 
+func TestCostsBelowZeroAreNothing(t *testing.T) {
+	costs := []budget.Cost{{budget.Requests: -5}, {budget.Requests: math.NaN()}, {budget.Requests: 0}, {budget.Requests: 2}, {"other": 3}, nil}
+	p := newPlay(t, WithLimits(FixedWindow(3, time.Minute)), WithCost(func(r *http.Request, _ []byte) budget.Cost {
+		return costs[len(r.Header.Get("At"))]
+	}))
+	for i, left := range []float64{3, 3, 3, 1, 0} {
+		v := p.at(0, request("", "At", strings.Repeat("x", i)))
+		assert.Equal(t, Admitted, v.reason)
+		assert.Equal(t, left, v.pool.counters[0].law.state(v.at).left)
+	}
+	assert.Equal(t, OverLimit, p.at(0, request("", "At", "xxxxx")).reason)
+}
+
 func TestACallThatNamesNoMostIsChargedTheMean(t *testing.T) {
 	u := NewUpstream(WithOutputTokens(300, 0.5))
 	k, err := u.open(request(`{"prompt":"abcd"}`))
@@ -292,6 +315,11 @@ func TestFaultsAreNotChargedUnlessSaid(t *testing.T) {
 	}))
 	assert.Equal(t, []Reason{Faulted, Faulted, Faulted, Admitted, OverLimit}, p.reasons(0, 0, 0, 0, 0))
 	assert.Equal(t, map[int]int{500: 2, 0: 1, 200: 1, 429: 1}, p.u.Stats().ByStatus)
+}
+
+func TestAFaultWithNoProperStatusIs500(t *testing.T) {
+	resp, _ := post(t, faulty(Fault{Status: 42}), chatURL, "{}")
+	assert.Equal(t, 500, resp.StatusCode)
 }
 
 func TestStatusesInOrder(t *testing.T) {

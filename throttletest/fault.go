@@ -7,7 +7,8 @@ import (
 
 // Fault is something that goes wrong, on purpose, with one call. The zero Fault changes nothing.
 type Fault struct {
-	// Status, if not zero, is the answer, whatever the limits say. Nothing is charged unless Charged is set.
+	// Status, if not zero, is the answer, whatever the limits say: 200..599, and 500 for anything else. Nothing is charged
+	// unless Charged is set.
 	Status  int
 	Charged bool
 	// Header is set in the answer, over what is there; a nil value removes the field.
@@ -28,6 +29,14 @@ type Fault struct {
 	Pad int64
 	// Upgrade answers 101 with this protocol and echoes what is sent from then on. Only for HTTP/1.1 and the handler.
 	Upgrade string
+}
+
+// status is what a fault answers, 0 if it answers nothing.
+func (f *Fault) status() int {
+	if f.Status == 0 || isStatus(f.Status) {
+		return f.Status
+	}
+	return http.StatusInternalServerError
 }
 
 // Statuses answers the first calls with these statuses, in order, and then no more: a 200 or a 0 among them is a call without a

@@ -43,7 +43,7 @@ func (f *flow) suffer(t *Fault) {
 	if t.Body != nil {
 		f.pieces = []piece{{0, t.Body}}
 	}
-	f.pad, f.drip, f.torn, f.rest = t.Pad, t.Drip, t.Torn, t.After
+	f.pad, f.drip, f.torn, f.rest = t.Pad, max(0, t.Drip), t.Torn, max(0, t.After)
 	if f.drip > 0 {
 		f.pieces = slice(f.pieces)
 	}

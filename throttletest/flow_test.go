@@ -38,6 +38,7 @@ func TestFlows(t *testing.T) {
 		"empty body":      {unary(text), &Fault{Body: []byte{}}, 0, 0, 0, io.EOF},
 		"torn":            {unary(text), &Fault{Torn: true, After: 7}, 7, 0, 200, errTorn},
 		"torn at once":    {unary(text), &Fault{Torn: true}, 0, 0, 200, errTorn},
+		"torn before it":  {unary(text), &Fault{Torn: true, After: -1, Drip: -1}, 0, 0, 200, errTorn},
 		"torn at the end": {unary(text), &Fault{Torn: true, After: 900}, 200, 0, 200, errTorn},
 		"dripping":        {unary(text), &Fault{Drip: time.Second}, 200, 4 * time.Second, 200, io.EOF},
 		"drips of events": {gapped(), &Fault{Drip: time.Second}, 200, 6 * time.Second, 200, io.EOF},

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-18ca0a92/throttle/budget"
 )
 
-// Foreign is somebody else who draws on the same limits, from the first call on: a call after each gap, and no retries. It holds
-// no slot of a concurrency limit and is never banned.
+// Foreign is somebody else who draws on the same limits, from the first call to them on: a call after each gap, and no retries.
+// It holds no slot of a concurrency limit and is never banned.
 type Foreign struct {
 	Gap  Dist        // between two calls; its mean is positive
 	Cost budget.Cost // of each; nil = one request

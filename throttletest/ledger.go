@@ -9,7 +9,7 @@ import (
 	"github.com/seed-18ca0a92/throttle/budget"
 )
 
-// Arrival is one call as the server saw it.
+// Arrival is one call as the server saw it. Sum is the SHA-256 of its body.
 type Arrival struct {
 	N        int // counted from 1
 	At       time.Time
@@ -20,7 +20,7 @@ type Arrival struct {
 	Resource string
 	Path     string
 	Cost     budget.Cost // charged on arrival, if admitted
-	Size     int64       // of the body
+	Size     int64       // of the body, in bytes
 	Sum      [sha256.Size]byte
 }
 

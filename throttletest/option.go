@@ -9,7 +9,7 @@ import (
 	"github.com/seed-18ca0a92/throttle/headers"
 )
 
-// Option is a part of an order for an upstream. A bad value is an error of New.
+// Option is a part of an order for an upstream. A bad value is an error of New; of an option that sets one value, the last holds.
 type Option func(*config) error
 
 // WithLimits adds limits to all calls that no resource takes. A call passes if all of them admit it; then all are charged at once.

@@ -34,6 +34,7 @@ func TestBadOptionsAreErrors(t *testing.T) {
 		"faults: the function is nil":                      WithFaults(nil),
 		"announce: a share must lie in 0..1":               WithAnnounce(Announce{Share: 1.1}),
 		"announce: a share must lie in 0..1 and a grain":   WithAnnounce(Announce{Grain: -1}),
+		"announce: 99 is not a dialect":                    WithDialect(99),
 		"announce: freeze: -1ns is negative":               WithAnnounce(Announce{Freeze: -1}),
 		"refusal status 100":                               WithRefusalStatus(100),
 		"latency: -1ns is negative":                        WithLatency(Latency{Network: -1}),

@@ -10,7 +10,8 @@ import (
 type pool struct {
 	counters []*counter
 	foreign  *foreigner // nil: nobody else draws
-	begun    time.Time  // the first call; zero before it
+	begun    time.Time  // from when changes of limits count
+	open     bool       // the first call of the pool was there
 }
 
 // counter is a limit with its running state.
@@ -34,26 +35,31 @@ func (c *counter) frozen(now time.Time, every time.Duration, left float64) float
 	return c.told
 }
 
-func newPool(limits []Limit, f *foreigner) *pool {
-	p := &pool{foreign: f}
+func newPool(limits []Limit, f *foreigner, begun time.Time) *pool {
+	p := &pool{foreign: f, begun: begun}
 	for _, l := range limits {
 		p.counters = append(p.counters, &counter{Limit: l, law: l.law(), due: l.changes})
 	}
 	return p
 }
 
-// amount is what a cost takes of one unit. A cost that does not speak of requests is one request.
+// amount is what a cost takes of one unit. A cost that does not speak of requests is one request; what is below zero, or no
+// number, is nothing.
 func amount(c budget.Cost, unit string) float64 {
 	n, told := c[unit]
-	if !told && unit == budget.Requests {
+	switch {
+	case !told && unit == budget.Requests:
 		return 1
+	case n > 0:
+		return n
+	default:
+		return 0
 	}
-	return n
 }
 
 // advance plays what happened at the server on its own until now.
 func (p *pool) advance(now time.Time) {
-	if p.begun.IsZero() {
+	if !p.open {
 		p.begin(now)
 	}
 	for p.foreign != nil && !p.foreign.next.After(now) {
@@ -65,7 +71,7 @@ func (p *pool) advance(now time.Time) {
 }
 
 func (p *pool) begin(now time.Time) {
-	p.begun = now
+	p.open = true
 	for _, c := range p.counters {
 		if c.drawn > 0 {
 			c.law.take(now, c.drawn, &stay{end: now})

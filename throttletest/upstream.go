@@ -9,9 +9,9 @@ import (
 
 // Upstream is a strict server. It is an http.Handler, for real sockets, and an http.RoundTripper, for programs that wait in
 // virtual time; both ask the same brain, so one Upstream may even be used as both. Safe for concurrent use. It has no goroutine
-// of its own and needs no closing.
+// of its own and needs no closing. It remembers every id that it is told, and so suits tests and demonstrations only.
 //
-// Its time begins with the first call that arrives: outages, changes of limits and foreign callers count from there.
+// Its time begins with the first call that arrives: outages and changes of limits count from there.
 type Upstream struct {
 	config *config
 
