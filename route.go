@@ -3,6 +3,7 @@ package throttle
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -104,11 +105,28 @@ func (r *route) matchPath(path string) bool {
 		} else {
 			path = ""
 		}
-		if got == "" || want != "" && want != got {
+		if got == "" || want != "" && want != got && !escaped(got, want) {
 			return false
 		}
 	}
 	return path == "" || r.subtree && path[0] == '/'
+}
+
+// escaped reports whether got, a segment in its escaped form, stands for want.
+func escaped(got, want string) bool {
+	if strings.IndexByte(got, '%') < 0 {
+		return false
+	}
+	plain, err := url.PathUnescape(got)
+	return err == nil && plain == want
+}
+
+// pathOf is the path of a request, with its segments as the client meant them: an escaped slash does not divide.
+func pathOf(req *http.Request) string {
+	if req.URL.RawPath != "" {
+		return req.URL.RawPath
+	}
+	return req.URL.Path
 }
 
 // set is the set of routes that cover req.
@@ -116,9 +134,9 @@ func (rs routes) set(req *http.Request) (s routeSet) {
 	if len(rs) == 0 || req == nil || req.URL == nil {
 		return s
 	}
-	method, host := methodOf(req), ByHost(req)
+	method, host, path := methodOf(req), ByHost(req), pathOf(req)
 	for i := range rs {
-		if rs[i].match(method, host, req.URL.Path) {
+		if rs[i].match(method, host, path) {
 			s.add(i)
 		}
 	}
@@ -130,9 +148,9 @@ func (rs routes) first(req *http.Request) int {
 	if req == nil || req.URL == nil {
 		return -1
 	}
-	method, host := methodOf(req), ByHost(req)
+	method, host, path := methodOf(req), ByHost(req), pathOf(req)
 	for i := range rs {
-		if rs[i].match(method, host, req.URL.Path) {
+		if rs[i].match(method, host, path) {
 			return i
 		}
 	}
