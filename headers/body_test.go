@@ -64,6 +64,8 @@ func TestWaitsInBodies(t *testing.T) {
 			`{"error":{"code":429,"message":"Please wait 2 minutes, then try again."}}`,
 			2 * time.Minute,
 		},
+		"in hours": {`{"error":{"code":429,"message":"Try again in 3 hours"}}`, 3 * time.Hour},
+		"in days":  {`{"error":{"code":429,"message":"Try again in 1 day!"}}`, 24 * time.Hour},
 		"in words": {
 			`{"error":{"code":429,"message":"Retry in 250 ms"}}`,
 			250 * time.Millisecond,

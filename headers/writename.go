@@ -43,10 +43,10 @@ func (sp spelling) name(f fact, q *Quota) string {
 		want.unit = requests
 	}
 	name := http.CanonicalHeaderKey(sp.compose(f, want))
-	p, rest := prefixOf(name)
-	if p == nil || p.valued || !isCanonical(name) {
+	if !isCanonical(name) {
 		return ""
 	}
+	p, rest := prefixOf(name)
 	if gotFact, got := p.subject(rest); gotFact != f || got != want {
 		return ""
 	}
