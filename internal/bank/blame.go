@@ -33,6 +33,7 @@ func (b *Bank) praise(id uint64, now instant) {
 // blame asks whether a refusal is the law's fault or the server's, and sets it aside if it may be the server's: at once where the
 // law was sure, at the second in a row where it was only asking.
 func (b *Bank) blame(id uint64, at, now instant) {
+	standing := b.standing()
 	if b.trial.answered(id) && b.obeyed != nil && !b.trial.asks {
 		b.obeyed.wrong++
 		if b.obeyed.windowed() {
@@ -43,9 +44,9 @@ func (b *Bank) blame(id uint64, at, now instant) {
 	if o.refused(at, now) {
 		b.surprise(now)
 		if o.streak == 1 {
-			o.first, o.trusted = id, b.trusted()
+			o.first, o.right = id, standing
 		}
-		if o.doubt || o.trusted && (o.streak > 1 || !b.asking(now)) {
+		if o.doubt || o.right >= proofs && (o.streak > 1 || !b.asking(now)) {
 			b.doubt(now)
 		}
 	}
@@ -78,9 +79,12 @@ func (b *Bank) surprise(now instant) {
 	}
 }
 
-// trusted is whether the law is in such good standing that a refusal speaks against the server.
-func (b *Bank) trusted() bool {
-	return b.obeyed != nil && b.obeyed.right >= proofs
+// standing is how often in a row the law in force was right.
+func (b *Bank) standing() int {
+	if b.obeyed == nil {
+		return 0
+	}
+	return b.obeyed.right
 }
 
 func (b *Bank) asking(now instant) bool {
@@ -88,13 +92,14 @@ func (b *Bank) asking(now instant) bool {
 	return b.obeyed.asking(&s)
 }
 
-// recover ends an outage when a call was let in that left after it began.
+// recover ends an outage when a call was let in that left after it began. If already the first one was, and soon, there was no outage:
+// the law was wrong. If it left late, since the server had named a long wait, nobody knows; the law has to prove itself again.
 func (b *Bank) recover(at instant) {
 	if at <= b.outage.began || b.outage.streak == 0 {
 		return
 	}
 	if b.outage.doubt {
-		if b.outage.streak == 1 {
+		if b.outage.streak == 1 && at-b.outage.began < 2*firstHold {
 			b.accuse()
 		}
 		b.obeyed.right = 0

@@ -2,8 +2,8 @@ package bank
 
 // choose obeys the living law that promises most; of two that promise the same, the one that opens first.
 func (b *Bank) choose(now instant) {
-	if b.outage.trusted && b.outage.streak == 1 && !b.outage.doubt && !b.obeyed.alive() {
-		b.doubt(now) // rather than give up a law that has proved itself
+	if b.surprising(now) {
+		b.doubt(now)
 		return
 	}
 	best := b.best(now)
@@ -35,6 +35,15 @@ func (b *Bank) reconsider(now instant) {
 		b.obeyed = best
 		b.trial.boundary = true
 	}
+}
+
+// surprising is whether the first refusal of a streak killed a law that had proved itself, or the only one that had ever been right.
+func (b *Bank) surprising(now instant) bool {
+	o := &b.outage
+	if o.streak != 1 || o.doubt || b.obeyed == nil || b.obeyed.alive() {
+		return false
+	}
+	return o.right >= proofs || o.right > 0 && b.best(now) == nil
 }
 
 // disputed is whether a living law would still keep calls waiting that the law in force lets go. One call decides between the two.
@@ -82,6 +91,8 @@ func (b *Bank) relent(now instant) {
 		}
 	}
 	b.since = (b.since + b.tape.judged + 1) / 2
+	b.reflex.strained = false
+	b.ramp.restart()
 	for _, l := range b.laws {
 		l.right, l.surprises, l.discredited = 0, 0, false
 	}
@@ -117,10 +128,10 @@ func (b *Bank) forgive() bool {
 }
 
 func (b *Bank) strain() bool {
-	if b.guard() >= widestGuard {
+	if b.reflex.strained {
 		return false
 	}
-	b.reflex.strain++
+	b.reflex.strained = true
 	return true
 }
 

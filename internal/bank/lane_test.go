@@ -29,6 +29,7 @@ type client struct {
 	doneAt            []time.Duration
 	refusedAt         []time.Duration
 	waits             []time.Duration
+	wasDead           bool
 	trace             func(format string, args ...any)
 }
 
@@ -76,6 +77,7 @@ func (c *client) network() Network {
 func (c *client) pump() {
 	for len(c.again)+len(c.fresh) > 0 && c.gate != gateFlying {
 		at, lone := c.bank.At(c.time(c.w.now), c.inFlight, c.network())
+		c.watch("at")
 		wait := max(at.Sub(c.time(0)), c.hold) - c.w.now
 		if wait > 0 {
 			c.wake(wait)
@@ -157,6 +159,7 @@ func (c *client) admitted(k *call, id uint64, sent time.Duration) {
 	c.waits = append(c.waits, sent-k.since)
 	was := c.bank.obeyed
 	c.bank.Admitted(id, c.time(c.w.now), c.network())
+	c.watch("admitted")
 	if c.trace != nil && (was != c.bank.obeyed || len(c.doneAt)%50 == 0) {
 		c.trace("%8.3f %d done %s", c.w.now.Seconds(), len(c.doneAt), c.bank.describe())
 	}
@@ -167,6 +170,7 @@ func (c *client) refused(k *call, id uint64, sent time.Duration, wait time.Durat
 	c.refusals++
 	c.refusedAt = append(c.refusedAt, c.w.now)
 	c.bank.Refused(id, c.time(c.w.now), wait, c.hints, c.network())
+	c.watch("refused")
 	if c.trace != nil {
 		c.trace("%8.3f refused (sent %.3f, attempt %d, %v) %s", c.w.now.Seconds(), sent.Seconds(), k.attempts, wait, c.bank.describe())
 	}

@@ -12,16 +12,16 @@ const (
 // outage tells a server that turns everything away from a law that was wrong. The first refusal under a law in good standing is set
 // aside: if a probe after a hold is let in, the law was wrong; if not, the server is.
 type outage struct {
-	streak  int           // refusals in a row, each of a call that left after the one before was known
-	first   uint64        // the first call of the streak
-	start   instant       // when its refusal came
-	began   instant       // when the last one came: calls that left before are part of what happened then
-	trusted bool          // the law was in good standing when the streak began
-	doubt   bool          // refusals are set aside
-	hold    time.Duration // our own hold
-	until   instant       // when it ends
-	last    uint64        // the first call of the streak before
-	lasted  int           // the length of that
+	streak int           // refusals in a row, each of a call that left after the one before was known
+	first  uint64        // the first call of the streak
+	start  instant       // when its refusal came
+	began  instant       // when the last one came: calls that left before are part of what happened then
+	right  int           // how often in a row the law had been right when the streak began
+	doubt  bool          // refusals are set aside
+	hold   time.Duration // our own hold
+	until  instant       // when it ends
+	last   uint64        // the first call of the streak before
+	lasted int           // the length of that
 }
 
 // refused takes note of a refusal of a call that left at a moment; again says that the call left after the last one was known.

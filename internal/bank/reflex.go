@@ -7,7 +7,7 @@ import "time"
 type reflex struct {
 	mean, dev time.Duration
 	least     time.Duration
-	strain    int // how often the guard was doubled because no law could explain what happened
+	strained  bool // the guard was doubled because no law could explain what happened
 }
 
 func (r *reflex) note(rtt time.Duration) {
@@ -39,5 +39,9 @@ const (
 
 // guard is the allowance for jitter: the lane's, or what refusals have shown if that is more.
 func (r *reflex) guard(lane time.Duration) time.Duration {
-	return max(lane, min(max(lane, spread*r.dev)<<r.strain, widestGuard))
+	guard := max(lane, spread*r.dev)
+	if r.strained {
+		guard *= 2
+	}
+	return max(lane, min(guard, widestGuard))
 }

@@ -46,6 +46,7 @@ func scenarios() []scenario {
 		{name: "outage", calls: 500, server: down(30*time.Second, 60*time.Second, bucket(5, 20))},
 		{name: "outagefix", calls: 550, server: down(70*time.Second, 100*time.Second, window(100, time.Minute))},
 		{name: "storm", calls: 550, server: down(122*time.Second, 137*time.Second, window(100, time.Minute))},
+		{name: "stormbucket", calls: 500, server: down(62*time.Second, 77*time.Second, bucket(5, 20))},
 		{name: "ban", calls: 550, server: func(*world) server {
 			return &banServer{server: &fixedServer{limit: 100, span: time.Minute}, tolerated: 5}
 		}},

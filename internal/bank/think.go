@@ -12,7 +12,7 @@ func (b *Bank) think(now instant) {
 	for b.ripe(now) {
 		surprise = b.judge(b.laws, b.tape.judged) || surprise
 		b.tape.judged++
-		b.focus()
+		b.focus(b.tape.judged)
 	}
 	if surprise || b.obeyed != nil && (b.obeyed.discredited || !b.obeyed.alive()) {
 		b.choose(now)
@@ -64,10 +64,10 @@ func (b *Bank) judge(laws []*belief, i int) (refused bool) {
 	return true
 }
 
-// focus lets the laws that watch a range look closer at what is left of it.
-func (b *Bank) focus() {
+// focus lets the leak look closer at the rates that are left, at all evidence before a call.
+func (b *Bank) focus(end int) {
 	for b.leak.closer() {
-		for i := b.since; i < b.tape.judged; i++ {
+		for i := b.since; i < end; i++ {
 			b.judge(b.leaks, i)
 		}
 	}
@@ -77,6 +77,6 @@ func (b *Bank) focus() {
 func (b *Bank) rejudge(laws ...*belief) {
 	for i := b.since; i < b.tape.judged; i++ {
 		b.judge(laws, i)
-		b.focus()
+		b.focus(i + 1)
 	}
 }
