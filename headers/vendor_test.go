@@ -70,7 +70,7 @@ func TestVendorsThatFollowNoFamily(t *testing.T) {
 			"Strava, broken",
 			[]string{
 				"X-RateLimit-Limit: many,30000",
-				"X-RateLimit-Usage: 314",
+				"X-RateLimit-Usage: 314,many",
 			},
 			[]string{`requests "" limit=30000 window=24h0m0s`},
 		},

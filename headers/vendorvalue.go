@@ -103,10 +103,23 @@ func (rd *reading) zendesk(name string, lines []string) {
 
 // strava reads a pair of lists: the limits of a quarter of an hour and of a day, and how much of each is used.
 func (rd *reading) strava(name, limits, usages string) {
-	quarter, daily, _ := strings.Cut(rd.line(limits), ",")
-	quarterUsed, dailyUsed, _ := strings.Cut(rd.line(usages), ",")
+	quarter, daily, ok := rd.twoOf(limits)
+	quarterUsed, dailyUsed, ok2 := rd.twoOf(usages)
+	if !ok || !ok2 {
+		return
+	}
 	rd.addUsage(name, quarter, quarterUsed, 15*time.Minute)
 	rd.addUsage(name, daily, dailyUsed, day)
+}
+
+// twoOf are the parts of the first line that has two.
+func (rd *reading) twoOf(header string) (first, second string, ok bool) {
+	for _, line := range usable(rd.h[header]) {
+		if first, second, ok = strings.Cut(line, ","); ok {
+			return first, second, true
+		}
+	}
+	return "", "", false
 }
 
 func (rd *reading) addUsage(name, limitText, usedText string, window time.Duration) {
