@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -73,7 +75,7 @@ func (j *Job) judgeAnswer(f *flight, line *results.Line, r reply) outcome {
 	if err != nil {
 		return j.judgeError(line, err)
 	}
-	line.Response = &results.Response{StatusCode: status, RequestID: requestID(r.resp.Header), Body: json.RawMessage(j.clean(string(body)))}
+	line.Response = &results.Response{StatusCode: status, RequestID: requestID(r.resp.Header), Body: j.cleanBody(body, status)}
 	tokens, _ := llm.ParseUsage(r.body)
 	o := outcome{line: line, tokens: tokens}
 	if status < 200 || status > 299 {
@@ -146,10 +148,34 @@ func NewID() string { return fmt.Sprintf("batch_req_%016x", rand.Uint64()) }
 // minSecret keeps a short word that was given for a key from being cut out of every text.
 const minSecret = 8
 
-// clean takes the secret out of a text.
+// masked is how services show a key that they refuse: its head and its tail.
+var masked = regexp.MustCompile(`([A-Za-z0-9_-]{2,})(?:\*+|\.{3}|…)([A-Za-z0-9_-]{2,})`)
+
+// cleanBody takes the secret out of an answer; only refusals are searched for masked keys, since a completion may show whatever it likes.
+func (j *Job) cleanBody(body []byte, status int) json.RawMessage {
+	if status >= 400 {
+		return json.RawMessage(j.clean(string(body)))
+	}
+	if len(j.Secret) < minSecret || !bytes.Contains(body, []byte(j.Secret)) {
+		return body
+	}
+	return bytes.ReplaceAll(body, []byte(j.Secret), []byte("[key]"))
+}
+
+// clean takes the secret out of a text, also where only its ends are shown.
 func (j *Job) clean(text string) string {
 	if len(j.Secret) < minSecret {
 		return text
 	}
-	return strings.ReplaceAll(text, j.Secret, "[key]")
+	text = strings.ReplaceAll(text, j.Secret, "[key]")
+	if !strings.ContainsAny(text, "*.…") {
+		return text
+	}
+	return masked.ReplaceAllStringFunc(text, func(shown string) string {
+		ends := masked.FindStringSubmatch(shown)
+		if strings.HasPrefix(j.Secret, ends[1]) && strings.HasSuffix(j.Secret, ends[2]) {
+			return "[key]"
+		}
+		return shown
+	})
 }
