@@ -149,6 +149,20 @@ func TestMoreNeverLeavesSooner(t *testing.T) {
 	})
 }
 
+// A rounding error's worth of units in use is no reason to wait, nor to name a moment that is past.
+func TestDustIsInNobodysWay(t *testing.T) {
+	forEveryLaw(t, func(t *testing.T, a budget.Algorithm) {
+		if a == budget.LeakyBucket {
+			return // it rounds up to a nanosecond
+		}
+		b := mustNew(t, budget.PerMinute(10).Of("credits").Using(a))
+		b.Take(midnight, 1e-15)
+		d, _ := b.Wait(midnight, 10)
+		assert.LessOrEqual(t, d, time.Duration(1))
+		assert.False(t, b.State(midnight).Next.Before(midnight))
+	})
+}
+
 // PAC-05: a call dearer than the budget is told so, and is in nobody's way.
 func TestPAC05WhatNeverFitsIsSaidAtOnce(t *testing.T) {
 	forEveryLaw(t, func(t *testing.T, a budget.Algorithm) {

@@ -176,3 +176,12 @@ func TestLeakyBucketGivesBackTheLatestCallOnly(t *testing.T) {
 	d, _ = b.Wait(after(1.25), 1)
 	assert.Zero(t, d)
 }
+
+// However much is given back, the bucket was not empty before the call that was taken last.
+func TestLeakyBucketIsEmptyAtTheLatestCallAtTheEarliest(t *testing.T) {
+	b := mustNew(t, budget.PerSecond(1).Using(budget.LeakyBucket))
+	b.Take(after(10), 1)
+	b.Give(after(10.5), 100)
+	at, _ := b.At(after(11), 1)
+	assert.Equal(t, after(10), at)
+}

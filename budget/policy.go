@@ -99,7 +99,7 @@ func (p Policy) Resolve() Policy {
 }
 
 // Spacing is the time per unit in the long run: Window/Limit, rounded up to the nanosecond and cut off at the longest Duration. The
-// slack keeps 1.0/60 per second at one per minute, whatever the last bit of the fraction.
+// slack keeps 1.0/49 per second at one per 49 s, whatever the last bit of the fraction.
 func (p Policy) Spacing() time.Duration { return span(1/slack, p.rate()) }
 
 // rate is the limit in units per second.

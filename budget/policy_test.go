@@ -122,7 +122,7 @@ func TestResolveFillsIn(t *testing.T) {
 		{"a bucket's own burst", minute.Using(budget.TokenBucket), requests.WithBurst(10).Using(budget.TokenBucket)},
 		{"said already", requests.Using(budget.LeakyBucket), requests.Using(budget.LeakyBucket)},
 		{"less than one request", budget.PerSecond(0.25), budget.Policy{Unit: "requests", Limit: 1, Window: 4 * time.Second, Algorithm: budget.SlidingLog}},
-		{"one per minute in seconds", budget.PerSecond(1.0 / 60), budget.Policy{Unit: "requests", Limit: 1, Window: time.Minute, Algorithm: budget.SlidingLog}},
+		{"a fraction that is not exact", budget.PerSecond(1.0 / 49), budget.Policy{Unit: "requests", Limit: 1, Window: 49 * time.Second, Algorithm: budget.SlidingLog}},
 		{"less than one of something else", budget.PerDay(0.5).Of("dollars"), budget.PerDay(0.5).Of("dollars").Using(budget.SlidingLog)},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -35,8 +35,11 @@ type tokenBucket struct {
 }
 
 const (
-	// maxTokens is the largest burst in tokens that lim gets: with a batch, and as much again for debt, it fits into 32 bits.
-	maxTokens = 1 << 29
+	// maxTokens is the largest burst in tokens that lim gets: with a batch as large, and as much as both for debt, it fits into 32 bits.
+	maxTokens = 1 << 28
+	// maxRoom is the largest burst in tokens that lim gets while there is debt. Where it does not do (debt of some bursts of 2^28 on
+	// 32 bits), debt is paid off by that much only between one call and the next.
+	maxRoom = math.MaxInt / 2
 	// batchTokens is what may be owed before lim is charged, beside a burst: enough to make the charge cheap per unit.
 	batchTokens = 64
 )
@@ -57,7 +60,7 @@ func (b *tokenBucket) batch() float64 { return b.p.Burst + batchTokens*b.grain }
 
 // roomFor is the burst that lim needs, in tokens, while there is debt: beside the policy's burst also a batch, and one for the fraction.
 func (b *tokenBucket) roomFor(debt float64) int {
-	return int(min(math.Ceil((b.p.Burst+b.batch()+debt)/b.grain)+1, math.MaxInt32))
+	return int(min(math.Ceil((b.p.Burst+b.batch()+debt)/b.grain)+1, maxRoom))
 }
 
 func (b *tokenBucket) policy() Policy { return b.p }

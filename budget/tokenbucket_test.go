@@ -206,6 +206,20 @@ func TestPAC05DebtIsPaidBeforeTheNextCall(t *testing.T) {
 	assert.InDelta(t, 90.6, d.Seconds(), 1e-6)
 }
 
+// A debt of many bursts is paid off in one rest, however much of the rest lies before anybody looks.
+func TestTokenBucketPaysALargeDebtInOneRest(t *testing.T) {
+	for _, c := range []struct{ burst, bursts float64 }{{1, 1000}, {10, 1000}, {1 << 40, 2}} {
+		b := mustNew(t, budget.PerSecond(c.burst).WithBurst(c.burst))
+		b.Give(midnight, -c.bursts*c.burst)
+		rest := 0.9 * c.bursts
+		assert.InEpsilon(t, c.burst*(c.bursts-rest), b.State(after(rest)).Used, 1e-9)
+		b.Take(after(rest), c.burst)
+		at, _ := b.At(after(rest), c.burst)
+		assert.InDelta(t, c.bursts+1, at.Sub(midnight).Seconds(), 1e-6)
+		assert.InEpsilon(t, c.burst, b.State(at).Available, 1e-9)
+	}
+}
+
 // PAC-06: the first call after any rest leaves, the bucket is never fuller than full, and call burst+1 waits for one unit.
 func TestPAC06BurstsBeyond32Bits(t *testing.T) {
 	for _, perSecond := range []float64{0.001, 1, 1e6, 1e12} {
