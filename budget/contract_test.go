@@ -159,7 +159,9 @@ func TestDustIsInNobodysWay(t *testing.T) {
 		b.Take(midnight, 1e-15)
 		d, _ := b.Wait(midnight, 10)
 		assert.LessOrEqual(t, d, time.Duration(1))
-		assert.False(t, b.State(midnight).Next.Before(midnight))
+		if s := b.State(midnight); s.Used > 0 {
+			assert.False(t, s.Next.Before(midnight))
+		}
 	})
 }
 
