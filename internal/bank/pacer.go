@@ -13,6 +13,7 @@ const (
 	creepSlow     = 0.001 // per second, up to where a refusal is expected
 	creepFast     = 0.05  // per second, beyond: the limit has risen
 	beyond        = 1.02  // of the highest rate that the evidence leaves
+	widestShare   = 0.25  // of the time in which a bucket runs empty: the guard takes no more, or a fast rate could not be reached
 )
 
 // pacer is the bucket as we believe it to be at the server: what is left in it, at a rate that may change all the time.
@@ -26,6 +27,9 @@ type pacer struct {
 
 // empty takes note that nothing was left for a call.
 func (p *pacer) empty(at instant, next uint64) {
+	if at <= p.hit {
+		return // seen before, in an earlier replay
+	}
 	p.credit, p.left, p.applied = 0, at, next
 	if at > p.hit+time.Second {
 		p.quiet = min(max(2*p.quiet, shortestQuiet), longestQuiet)
@@ -53,7 +57,7 @@ func (p *pacer) at(s *scene, rate, burst float64) instant {
 	if p.credit >= 1 {
 		return s.now
 	}
-	return p.left + seconds((1-p.credit)/rate) + s.guard
+	return p.left + seconds((1-p.credit)/rate) + min(s.guard, seconds(widestShare*burst/rate))
 }
 
 func (p *pacer) debit(at instant, calls, rate, burst float64) {
