@@ -6,8 +6,8 @@ import (
 )
 
 // Budget is the running state of one policy: how much may leave, and when. It is pure: time is an argument, nothing sleeps,
-// nothing locks. Its state changes only in Take and Give. A moment before one already seen counts as that later moment, so a
-// clock that steps back neither grants nor destroys units. Not safe for concurrent use.
+// nothing locks. Its state changes only in Take and Give. For these, a moment before one already seen counts as that later
+// moment, so a clock that steps back neither grants nor destroys units. Not safe for concurrent use.
 type Budget interface {
 	// Wait is how long after now n units may be taken, zero for at once; ever is false when the budget can never hold n. It is
 	// the time from now to At.
