@@ -137,9 +137,17 @@ func TestBodiesThatAreRefusals(t *testing.T) {
 
 func TestBodiesThatAreNoRefusals(t *testing.T) {
 	for _, body := range []string{
-		"", "{}", "[]", `""`, `{"message":"Resource not accessible by integration"}`, `{"error":{"code":500,"message":"x"}}`,
-		`{"errors":[{"type":"NOT_FOUND"}]}`, `{"data":{"message":"Too many requests"}}`, `{"error":null,"errors":null,"code":null}`,
-		`{"error":true,"message":5,"details":"x","extensions":[],"metadata":"y","parameters":1}`, "<html>Forbidden</html>",
+		"",
+		"{}",
+		"[]",
+		`""`,
+		`{"message":"Resource not accessible by integration"}`,
+		`{"error":{"code":500,"message":"x"}}`,
+		`{"errors":[{"type":"NOT_FOUND"}]}`,
+		`{"data":{"message":"Too many requests"}}`,
+		`{"error":null,"errors":null,"code":null}`,
+		`{"error":true,"message":5,"details":"x","extensions":[],"metadata":"y","parameters":1}`,
+		"<html>Forbidden</html>",
 	} {
 		require.Equal(t, Body{}, ParseBody([]byte(body), noon), body)
 	}

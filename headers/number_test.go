@@ -23,8 +23,28 @@ func TestNumbersAreDigitsWithAtMostOneDot(t *testing.T) {
 
 func TestWhatGoWouldTakeForANumberIsRefused(t *testing.T) {
 	for _, text := range []string{
-		"", ".", "-1", "+3", "1e3", "0x1p4", "0x10", "1_000", "Inf", "Infinity", "NaN", "1.2.3", "120junk", " 5", "5 ", `"30"`,
-		"１００", "٣", "1,000", "unlimited", strings.Repeat("9", 41), strings.Repeat("9", 6000),
+		"",
+		".",
+		"-1",
+		"+3",
+		"1e3",
+		"0x1p4",
+		"0x10",
+		"1_000",
+		"Inf",
+		"Infinity",
+		"NaN",
+		"1.2.3",
+		"120junk",
+		" 5",
+		"5 ",
+		`"30"`,
+		"１００",
+		"٣",
+		"1,000",
+		"unlimited",
+		strings.Repeat("9", 41),
+		strings.Repeat("9", 6000),
 	} {
 		_, ok := number(text)
 		require.False(t, ok, text)
@@ -117,8 +137,24 @@ func TestDurationsAreReadAsGoPrintsThem(t *testing.T) {
 
 func TestDurationsThatAreNoneAreRefused(t *testing.T) {
 	for _, text := range []string{
-		"", "s", "-5s", "+5s", "1h-2m", "6m0", "30", "1 s", "1S", "1e3s", "999999h", "366d1ns", "1w", "1s ", "1..5s", ".s",
-		strings.Repeat("1s", 21), "99999999999999999999s",
+		"",
+		"s",
+		"-5s",
+		"+5s",
+		"1h-2m",
+		"6m0",
+		"30",
+		"1 s",
+		"1S",
+		"1e3s",
+		"999999h",
+		"366d1ns",
+		"1w",
+		"1s ",
+		"1..5s",
+		".s",
+		strings.Repeat("1s", 21),
+		"99999999999999999999s",
 	} {
 		_, _, ok := parseDuration(text)
 		require.False(t, ok, text)

@@ -7,8 +7,8 @@ import (
 
 // Parse reads what an answer says about limits and waits. It never fails: what it cannot read is absent, what is absurd
 // (negative, not a number, above 366 days) is absent too. now is the local time the answer arrived, against which moments are
-// measured if the answer has no usable Date header. Every status is read alike, because servers refuse with many; status is
-// here for rules that may need it one day. h is not changed and may be nil.
+// measured if the answer has no usable Date header. The status plays no part in any rule so far: servers refuse with many, and
+// tell their limits with all. h is not changed and may be nil.
 func Parse(h http.Header, status int, now time.Time) Report {
 	var r Report
 	ParseInto(&r, h, status, now)

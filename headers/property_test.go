@@ -89,7 +89,15 @@ func TestWhatOtherHeadersSayDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := header(drawLines(t)...)
 		want := Parse(h, 200, noon)
-		for _, name := range []string{"X-Request-Id", "X-Frame-Options", "X-Content-Type-Options", "Set-Cookie", "X-Ms-Request-Id", "Retry-Count", "X"} {
+		for _, name := range []string{
+			"X-Request-Id",
+			"X-Frame-Options",
+			"X-Content-Type-Options",
+			"Set-Cookie",
+			"X-Ms-Request-Id",
+			"Retry-Count",
+			"X",
+		} {
 			h.Set(name, "5")
 		}
 		requireSameReport(t, want, Parse(h, 200, noon))

@@ -47,8 +47,21 @@ func TestTheValueDecidesWhatAResetMeans(t *testing.T) {
 
 func TestAResetWithoutACertainMeaningIsUnknown(t *testing.T) {
 	for _, text := range []string{
-		"", "-5", "abc", "99999999999999999999", "4102444800", "31622401", "253402300799", "1e9", "30, 45", "5, 5 apples",
-		"Tue Feb 16 2021 09:02:42 GMT+0100 (Central European Standard Time)", "2028-03-01T12:00:00Z", ",", ", ", "30,",
+		"",
+		"-5",
+		"abc",
+		"99999999999999999999",
+		"4102444800",
+		"31622401",
+		"253402300799",
+		"1e9",
+		"30, 45",
+		"5, 5 apples",
+		"Tue Feb 16 2021 09:02:42 GMT+0100 (Central European Standard Time)",
+		"2028-03-01T12:00:00Z",
+		",",
+		", ",
+		"30,",
 	} {
 		require.False(t, ParseReset(text, nil, noon).Known, text)
 	}
@@ -72,7 +85,13 @@ func TestEpochsAreReadByTheirDistanceFromNow(t *testing.T) {
 
 func TestAClockBeyondReasonDoesNoHarm(t *testing.T) {
 	for _, now := range []time.Time{{}, time.Unix(-1<<40, 0), time.Unix(1<<40, 999999999)} {
-		for _, text := range []string{"1772366430", "1772366430000", "9999999999999999999", "Sun, 01 Mar 2026 12:00:30 GMT", "2026-03-01T12:00:30Z"} {
+		for _, text := range []string{
+			"1772366430",
+			"1772366430000",
+			"9999999999999999999",
+			"Sun, 01 Mar 2026 12:00:30 GMT",
+			"2026-03-01T12:00:30Z",
+		} {
 			d := ParseReset(text, nil, now)
 			requireLength(t, d, text)
 		}

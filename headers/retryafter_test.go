@@ -35,10 +35,43 @@ func TestRetryAfterIsReadInEveryForm(t *testing.T) {
 
 func TestAnUnreadableRetryAfterIsAbsentAndNotZero(t *testing.T) {
 	for _, value := range []string{
-		"", "-10", "-0.5", "+3", "1e3", "0x1p4", "1_000", "Inf", "Infinity", "NaN", "nan", "120junk", "soon", `"30"`, "６０",
-		"9999999999", "9223372036", "9223372037", "31622401", "1772366430", "99999999999999999999999999999999999",
-		strings.Repeat("1", 41), "5, 60s", "5, x", "5,", ",5", "5, 31622401", ", ", "5;60", "Zun, 29 Sep 2023 16:26:27 GMT",
-		"Sun, 01 Mar 2026 12:02:00", "Fri, 31 Dec 9999 23:59:59 GMT", "999999h", "1h-2m", "true", "null", "-1, 5",
+		"",
+		"-10",
+		"-0.5",
+		"+3",
+		"1e3",
+		"0x1p4",
+		"1_000",
+		"Inf",
+		"Infinity",
+		"NaN",
+		"nan",
+		"120junk",
+		"soon",
+		`"30"`,
+		"６０",
+		"9999999999",
+		"9223372036",
+		"9223372037",
+		"31622401",
+		"1772366430",
+		"99999999999999999999999999999999999",
+		strings.Repeat("1", 41),
+		"5, 60s",
+		"5, x",
+		"5,",
+		",5",
+		"5, 31622401",
+		", ",
+		"5;60",
+		"Zun, 29 Sep 2023 16:26:27 GMT",
+		"Sun, 01 Mar 2026 12:02:00",
+		"Fri, 31 Dec 9999 23:59:59 GMT",
+		"999999h",
+		"1h-2m",
+		"true",
+		"null",
+		"-1, 5",
 	} {
 		require.Equal(t, Maybe[time.Duration]{}, retryAfter("Retry-After: "+value), value)
 	}
@@ -60,7 +93,15 @@ func TestMillisecondsBeatTheSecondsThatRoundThem(t *testing.T) {
 	require.Equal(t, Some(20*time.Millisecond), retryAfter("retry-after-ms: 10", "x-ms-retry-after-ms: 20"))
 	require.Equal(t, Some(60*time.Millisecond), retryAfter("retry-after-ms: 5, 60"))
 	require.Equal(t, Some(24*time.Hour), retryAfter("retry-after-ms: 86400000", "retry-after: 86400"))
-	for _, broken := range []string{"-500", "", "x", "1e3", "31622400001", "Sun, 01 Mar 2026 12:02:00 GMT", "5s"} {
+	for _, broken := range []string{
+		"-500",
+		"",
+		"x",
+		"1e3",
+		"31622400001",
+		"Sun, 01 Mar 2026 12:02:00 GMT",
+		"5s",
+	} {
 		require.Equal(t, Some(2*time.Second), retryAfter("retry-after-ms: "+broken, "retry-after: 2"), broken)
 	}
 }

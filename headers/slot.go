@@ -19,6 +19,9 @@ const (
 	slotResetAfter = 3 * families // a second reset, measured from now: beats the first
 )
 
+// ofFamily are the slots of the first family, and shifted by f those of family f.
+const ofFamily = 1<<slotLimit | 1<<slotRemaining | 1<<slotReset | 1<<slotResetAfter
+
 const (
 	slotRateLimit = 4*families + iota // the structured fields
 	slotPolicy
@@ -79,6 +82,7 @@ func slotNames() map[string]slot {
 
 		"X-Ratelimit-Used":           slotUsed,
 		"X-Ratelimit-Period":         slotPeriod,
+		"X-Rate-Limit-Interval":      slotPeriod, // Crossref
 		"X-Ratelimit-Burst-Capacity": slotBurst,
 		"X-Ratelimit-Bucket":         slotBucket,
 		"X-Ratelimit-Resource":       slotResource,
@@ -102,6 +106,8 @@ func slotNames() map[string]slot {
 		"X-Ms-Client-Request-Id":    slotNothing,
 		"X-Ms-Region":               slotNothing,
 		"X-Ratelimit-Scope":         slotNothing,
+		"X-Served-By":               slotNothing,
+		"X-Trace-Id":                slotNothing,
 		"Anthropic-Organization-Id": slotNothing,
 	}
 }

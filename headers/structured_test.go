@@ -192,10 +192,28 @@ func TestPartitionsOfOneQuotaStayApart(t *testing.T) {
 }
 
 func TestAForbiddenValueCostsItsParameterOnly(t *testing.T) {
-	for _, bad := range []string{"r=-1", "r=1.5", `r="1"`, "r=x", "r", "r=?1", "r=:MQ==:", "r=@1", `r=%"1"`} {
+	for _, bad := range []string{
+		"r=-1",
+		"r=1.5",
+		`r="1"`,
+		"r=x",
+		"r",
+		"r=?1",
+		"r=:MQ==:",
+		"r=@1",
+		`r=%"1"`,
+	} {
 		require.Equal(t, []string{`requests "d" reset=3s±1s`}, read(`RateLimit: "d";`+bad+`;t=3`), bad)
 	}
-	for _, bad := range []string{"w=0", "w=-1", "w=99999999999", "w=1.5", "qu=5", `qu=""`, "pk=5;pk=::"} {
+	for _, bad := range []string{
+		"w=0",
+		"w=-1",
+		"w=99999999999",
+		"w=1.5",
+		"qu=5",
+		`qu=""`,
+		"pk=5;pk=::",
+	} {
 		got := read(`RateLimit-Policy: "d";q=3;` + bad)
 		require.Len(t, got, 1, bad)
 		require.True(t, strings.HasPrefix(got[0], `requests "d"`), got[0])
@@ -206,8 +224,25 @@ func TestAForbiddenValueCostsItsParameterOnly(t *testing.T) {
 
 func TestABrokenLineIsIgnoredWholeAndAlone(t *testing.T) {
 	for _, bad := range []string{
-		";;;", `"d`, `"défaut";r=5;t=3`, `"d";r=1234567890123456`, `"d";r=5,`, `"d";r=5,,"e";r=1`, `"d";R=5`, `"d" ;r=5`, `"d";r=`,
-		`"d";r=5;`, `"d";=5`, `"d"x`, `"d";r=5 "e"`, `"d\x";r=5`, "\"d\te\"", "d=5;r=1, x y", "(1 2;r=5", `"d";r=--5`, `'d';r=5`,
+		";;;",
+		`"d`,
+		`"défaut";r=5;t=3`,
+		`"d";r=1234567890123456`,
+		`"d";r=5,`,
+		`"d";r=5,,"e";r=1`,
+		`"d";R=5`,
+		`"d" ;r=5`,
+		`"d";r=`,
+		`"d";r=5;`,
+		`"d";=5`,
+		`"d"x`,
+		`"d";r=5 "e"`,
+		`"d\x";r=5`,
+		"\"d\te\"",
+		"d=5;r=1, x y",
+		"(1 2;r=5",
+		`"d";r=--5`,
+		`'d';r=5`,
 	} {
 		require.Empty(t, read("RateLimit: "+bad), bad)
 		require.Equal(t, []string{`requests "a" left=1`}, read(`RateLimit: "a";r=1`, "RateLimit: "+bad), bad)

@@ -53,6 +53,9 @@ func (rd *reading) settle(first int) {
 func (rd *reading) trios(q *Quota) {
 	q.Unit = requests
 	for f := range families {
+		if rd.seen>>f&ofFamily == 0 {
+			continue
+		}
 		var told Quota
 		if rd.delayBy(&told, rd.lines(slotResetAfter+f)); !told.Reset.Known {
 			rd.delayBy(&told, rd.lines(slotReset+f))

@@ -74,6 +74,23 @@ var vendors = [...]vendor{
 		{name: "minute", window: time.Minute, remaining: "X-Minlimit-Remaining"},
 		{name: "app-minute", window: time.Minute, remaining: "X-Appminlimit-Remaining"},
 	}},
+	{name: "Sentry", marks: []string{"X-Sentry-Rate-Limit-Limit"}, quotas: []vendorQuota{
+		{limit: "X-Sentry-Rate-Limit-Limit", remaining: "X-Sentry-Rate-Limit-Remaining", reset: "X-Sentry-Rate-Limit-Reset"},
+		{unit: "concurrent-requests", limit: "X-Sentry-Rate-Limit-Concurrentlimit", remaining: "X-Sentry-Rate-Limit-Concurrentremaining"},
+	}},
+	{name: "X", marks: []string{"X-App-Limit-24hour-Limit", "X-User-Limit-24hour-Limit"}, quotas: []vendorQuota{
+		{name: "app", window: day, limit: "X-App-Limit-24hour-Limit", remaining: "X-App-Limit-24hour-Remaining", reset: "X-App-Limit-24hour-Reset"},
+		{name: "user", window: day, limit: "X-User-Limit-24hour-Limit", remaining: "X-User-Limit-24hour-Remaining", reset: "X-User-Limit-24hour-Reset"},
+	}},
+	{name: "Brevo", marks: []string{"X-Sib-Ratelimit-Limit"}, quotas: []vendorQuota{
+		{limit: "X-Sib-Ratelimit-Limit", remaining: "X-Sib-Ratelimit-Remaining", reset: "X-Sib-Ratelimit-Reset"},
+	}},
+	{name: "Together", marks: []string{"X-Tokenlimit-Limit"}, quotas: []vendorQuota{
+		{unit: tokens, limit: "X-Tokenlimit-Limit", remaining: "X-Tokenlimit-Remaining"},
+	}},
+	{name: "Cohere", marks: []string{"X-Trial-Endpoint-Call-Limit"}, quotas: []vendorQuota{
+		{name: "trial-endpoint", limit: "X-Trial-Endpoint-Call-Limit", remaining: "X-Trial-Endpoint-Call-Remaining"},
+	}},
 	{name: "Freshdesk", marks: []string{"X-Ratelimit-Total"}, quotas: []vendorQuota{{limit: "X-Ratelimit-Total"}}},
 	{name: "Akamai", marks: []string{"X-Ratelimit-Next"}, quotas: []vendorQuota{{reset: "X-Ratelimit-Next"}}}, // one more call fits then
 	{name: "Shopify", marks: []string{"X-Shopify-Shop-Api-Call-Limit"}, shape: shapeShopify},

@@ -64,10 +64,12 @@ func (rd *reading) addShare(name, text string) {
 }
 
 func (rd *reading) salesforce() {
-	for part := range strings.SplitSeq(rd.line("Sforce-Limit-Info"), ";") {
-		name, share, _ := strings.Cut(part, "=")
-		share, _, _ = strings.Cut(share, "(")
-		rd.addShare(trim(name), share)
+	for _, line := range usable(rd.h["Sforce-Limit-Info"]) {
+		for part := range strings.SplitSeq(line, ";") {
+			name, share, _ := strings.Cut(part, "=")
+			share, _, _ = strings.Cut(share, "(")
+			rd.addShare(trim(name), share)
+		}
 	}
 }
 
