@@ -38,7 +38,7 @@ func (u *Upstream) answer(k *call, v *verdict, clock time.Time) answer {
 		a.flow.suffer(v.fault)
 		a.stream = a.stream || a.flow.length() < 0
 	}
-	if !a.stream {
+	if !a.stream && !hasNoBody(a.status) {
 		a.header.Set("Content-Length", strconv.FormatInt(a.flow.length(), 10))
 	}
 	if v.fault != nil {
@@ -48,8 +48,10 @@ func (u *Upstream) answer(k *call, v *verdict, clock time.Time) answer {
 }
 
 // bodiless says whether an answer like this has no body (RFC 9110, section 6.4.1).
-func (a answer) bodiless(method string) bool {
-	return method == http.MethodHead || a.status < 200 || a.status == http.StatusNoContent || a.status == http.StatusNotModified
+func (a answer) bodiless(method string) bool { return method == http.MethodHead || hasNoBody(a.status) }
+
+func hasNoBody(status int) bool {
+	return status == http.StatusNoContent || status == http.StatusNotModified
 }
 
 // override sets the fields of by in h; a nil value removes one.

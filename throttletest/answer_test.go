@@ -133,12 +133,14 @@ func TestTheIdOfACallIsEchoed(t *testing.T) {
 
 func TestAnswersWithoutABody(t *testing.T) {
 	u := NewUpstream(WithFaults(Statuses(204, 304)))
-	for _, method := range []string{http.MethodGet, http.MethodGet, http.MethodHead} {
+	for i, method := range []string{http.MethodGet, http.MethodGet, http.MethodHead} {
 		r := httptest.NewRequest(method, "http://api.example/", nil)
 		resp, err := u.RoundTrip(r)
 		require.NoError(t, err)
 		assert.Equal(t, http.NoBody, resp.Body)
 		assert.Zero(t, u.Stats().Open)
+		assert.Equal(t, i == 2, resp.ContentLength > 0, "a HEAD says how long the body would be")
+		assert.Equal(t, i == 2, resp.Header.Get("Content-Length") != "")
 	}
 }
 

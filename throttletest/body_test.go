@@ -3,8 +3,11 @@ package throttletest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,6 +122,61 @@ func TestATornBodyEndsTooSoon(t *testing.T) {
 		_, again := resp.Body.Read(make([]byte, 1))
 		assert.Equal(t, err, again, "and stays so")
 		require.NoError(t, resp.Body.Close())
+	})
+}
+
+// TestReadsOfAnySizeGiveTheSameBytes reads a body that drips in pieces of every size.
+func TestReadsOfAnySizeGiveTheSameBytes(t *testing.T) {
+	text := []byte(strings.Repeat("0123456789", 30))
+	for size := 1; size < 400; size += 37 {
+		synctest.Test(t, func(t *testing.T) {
+			resp := get(t, t.Context(), faulty(Fault{Body: text, Drip: time.Second, Pad: 5}))
+			var got []byte
+			var err error
+			for buf := make([]byte, size); err == nil; {
+				var n int
+				n, err = resp.Body.Read(buf)
+				assert.LessOrEqual(t, n, size)
+				got = append(got, buf[:n]...)
+				none, e := resp.Body.Read(nil)
+				assert.Zero(t, none)
+				assert.NoError(t, e)
+			}
+			assert.Equal(t, io.EOF, err)
+			assert.Equal(t, string(text)+"     ", string(got))
+			require.NoError(t, resp.Body.Close())
+		})
+	}
+}
+
+func TestManyCallersAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := NewUpstream(WithLimits(Concurrency(20), FixedWindow(150, time.Hour)), WithCharge(ChargeSettled),
+			WithLatency(Latency{Network: time.Millisecond, Jitter: Exponential(5 * time.Millisecond), Service: LogNormal(50*time.Millisecond, 0.5), PerToken: time.Millisecond}))
+		var wg sync.WaitGroup
+		for i := range 40 {
+			wg.Go(func() {
+				for range 10 {
+					ask := hello + `}`
+					if i%2 == 0 {
+						ask = hello + `,"stream":true}`
+					}
+					resp, err := u.RoundTrip(request(ask, ClientHeader, fmt.Sprint(i)))
+					if assert.NoError(t, err) {
+						_, err = io.Copy(io.Discard, resp.Body)
+						assert.NoError(t, err)
+						resp.Body.Close()
+					}
+				}
+			})
+		}
+		wg.Wait()
+		s := u.Stats()
+		assert.Equal(t, 400, s.Arrivals)
+		assert.Equal(t, 150, s.Admitted)
+		assert.Equal(t, 20, s.PeakOpen)
+		assert.Zero(t, s.Open)
+		assert.Len(t, s.Clients, 40)
 	})
 }
 

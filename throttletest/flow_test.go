@@ -71,6 +71,17 @@ func TestAnEndlessFlow(t *testing.T) {
 	assert.Equal(t, 33*time.Second, took, "one byte, then 32 KiB a second")
 }
 
+func TestAnEndlessFlowMayBreak(t *testing.T) {
+	f := unary(nil)
+	f.suffer(&Fault{Pad: -1, Drip: time.Second, Torn: true, After: 2*padSize + 1})
+	d, ends := f.lasts()
+	assert.True(t, ends)
+	assert.Equal(t, 4*time.Second, d, "nothing, two pieces, and a byte")
+	data, _, err := drain(f, 1<<20)
+	assert.Len(t, data, 2*padSize+1)
+	assert.Equal(t, errTorn, err)
+}
+
 func TestWhatLeavesAtOnce(t *testing.T) {
 	assert.True(t, unary(nil).instant())
 	for _, fault := range []Fault{{Pad: 1}, {Pad: -1}, {Drip: 1}} {

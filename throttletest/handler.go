@@ -48,6 +48,9 @@ func (a answer) send(w http.ResponseWriter, r *http.Request, f *Fault) {
 	if a.bodiless(r.Method) {
 		return
 	}
+	if a.stream {
+		_ = http.NewResponseController(w).Flush() // else net/http would count a short one and tell its length
+	}
 	if errors.Is(a.pour(w, r), errTorn) {
 		abort()
 	}

@@ -201,6 +201,18 @@ func TestBodiesThatAreNotAsLongAsTheySaid(t *testing.T) {
 	assert.Zero(t, u.Stats().Arrivals)
 }
 
+func TestBodiesThatDoNotSayHowLongTheyAre(t *testing.T) {
+	for _, unknown := range []int64{0, -1} {
+		r := request("{}")
+		r.ContentLength = unknown
+		u := NewUpstream()
+		resp, err := u.RoundTrip(r)
+		require.NoError(t, err)
+		resp.Body.Close()
+		assert.Equal(t, int64(2), u.Arrivals()[0].Size)
+	}
+}
+
 func TestHandlerRefusesABodyThatBreaks(t *testing.T) {
 	w := httptest.NewRecorder()
 	r := request("")

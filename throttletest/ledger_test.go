@@ -2,11 +2,13 @@ package throttletest
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"math"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
 )
 
 func TestStatsTellClientsApart(t *testing.T) {
@@ -28,6 +30,59 @@ func TestMeasuresAtTheirEnds(t *testing.T) {
 	assert.True(t, math.IsInf(Stats{Count: Count{Refused: 1}}.RefusedPer1000(), 1))
 	all := Stats{Clients: map[string]Count{"a": {Admitted: 5}, "b": {}, "c": {}, "d": {}}}
 	assert.Equal(t, 0.25, all.Jain())
+}
+
+func TestJainLiesBetweenOneOfAllAndAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Stats{Clients: map[string]Count{}}
+		shares := rapid.SliceOfN(rapid.IntRange(0, 1000), 1, 20).Draw(t, "shares")
+		for i, n := range shares {
+			s.Clients[fmt.Sprint(i)] = Count{Admitted: n}
+		}
+		if j := s.Jain(); j < 1/float64(len(shares))-1e-9 || j > 1+1e-9 {
+			t.Fatalf("%v for %v", j, shares)
+		}
+		for who, c := range s.Clients { // what counts is the shares, not the amounts
+			c.Admitted *= 7
+			s.Clients[who] = c
+		}
+		before := Stats{Clients: map[string]Count{}}
+		for i, n := range shares {
+			before.Clients[fmt.Sprint(i)] = Count{Admitted: n}
+		}
+		if math.Abs(s.Jain()-before.Jain()) > 1e-9 {
+			t.Fatalf("%v and seven times as much differ", shares)
+		}
+	})
+}
+
+func TestWindowsHoldWhatWasAdmittedInThem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		window := time.Duration(rapid.IntRange(1, 5000).Draw(t, "window")) * time.Millisecond
+		phase := time.Duration(rapid.IntRange(-9000, 9000).Draw(t, "phase")) * time.Millisecond
+		var log []Arrival
+		now := dawn
+		for range rapid.IntRange(1, 50).Draw(t, "arrivals") {
+			now = now.Add(pauses.Draw(t, "pause"))
+			log = append(log, Arrival{At: now, Reason: Reason(rapid.IntRange(0, 1).Draw(t, "refused"))})
+		}
+		counts := PerWindow(log, window, phase)
+		first := index(log[0].At, window, phase)
+		for i, got := range counts {
+			want := 0
+			for _, a := range log {
+				if a.Reason == Admitted && index(a.At, window, phase) == first+int64(i) {
+					want++
+				}
+			}
+			if got != want {
+				t.Fatalf("window %d of %d holds %d, not %d", i, len(counts), want, got)
+			}
+		}
+		if last := index(now, window, phase); last != first+int64(len(counts))-1 {
+			t.Fatalf("%d windows from %d to %d", len(counts), first, last)
+		}
+	})
 }
 
 func TestStatsAreACopy(t *testing.T) {

@@ -107,7 +107,10 @@ func (a answer) response(r *http.Request, b *body) *http.Response {
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: a.header, Body: b, ContentLength: -1, Request: r,
 	}
-	if !a.stream {
+	switch {
+	case hasNoBody(a.status):
+		resp.ContentLength = 0
+	case !a.stream:
 		resp.ContentLength = a.flow.length()
 	}
 	if a.bodiless(r.Method) {
