@@ -26,8 +26,8 @@ func (m *Mirror) becomeBucket(r reading) {
 	b := &m.buk
 	m.law = bucketLaw
 	b.sent = r.sent - 1
-	if w := &m.win; !math.IsInf(w.leastHi, 1) {
-		b.baseHi, b.baseAt = w.leastHi, w.leastAt
+	if h := &m.win.high; !math.IsInf(h.settled, 1) {
+		b.baseHi, b.baseAt = h.settled, h.at
 	} else {
 		b.baseHi, b.baseAt = r.sureHi, r.sent
 	}

@@ -23,11 +23,14 @@ func (m *Mirror) learnWindow(r reading, net Network) {
 	}
 	w.narrow(r)
 	m.level(r)
+	if r.counted {
+		m.watch(r, net)
+	}
 }
 
 // rose says whether the supply grew before the edge, beyond what the order of arrival can explain.
 func (m *Mirror) rose(r reading) bool {
-	return r.counted && r.sureLo > m.win.leastHi+m.win.refused+1
+	return r.counted && m.win.high.rose(r, m.win.refused)
 }
 
 // level takes in what an answer from this window says of the supply.
@@ -39,9 +42,9 @@ func (m *Mirror) level(r reading) {
 	if !r.counted {
 		return
 	}
-	if r.sureHi < w.leastHi {
-		w.leastHi, w.leastAt = r.sureHi, r.sent
-	}
+	w.leastHi = min(w.leastHi, r.sureHi)
+	w.used = max(w.used, m.limit-r.left)
+	w.high.add(r)
 	m.ease(r)
 }
 
@@ -52,7 +55,6 @@ func (m *Mirror) ease(r reading) {
 	case !w.read:
 		w.supply, w.read = lo, true
 	case r.hi < w.supply:
-		m.others.drew(w.supply-r.hi, r)
 		w.supply = r.hi
 	case lo > w.supply:
 		w.supply = lo
@@ -65,6 +67,7 @@ func (m *Mirror) cross(r reading, net Network) {
 	edge, low := w.edge, w.edgeLow
 	verdict := m.prove(r, low, net)
 	w.open(edge)
+	m.others.open()
 	w.ceiling = m.sends.upTo(edge) + m.limitOr()
 	switch verdict {
 	case bucketLaw:
@@ -85,6 +88,12 @@ func (m *Mirror) prove(r reading, edgeLow moment, net Network) law {
 		return m.law
 	}
 	used := m.limit - r.left
+	if m.others.windows > 0 {
+		if r.received >= edgeLow && used < m.win.used/2 {
+			return windowLaw
+		}
+		return m.law
+	}
 	sinceEdge := m.sends.upTo(r.sent+net.Guard) - m.ends.upTo(edgeLow)
 	full := r.received >= edgeLow && used <= max(sinceEdge, r.cost)+foreignSlack*m.limit
 	least, most := m.inLastLength(r, net)
@@ -98,8 +107,6 @@ func (m *Mirror) prove(r reading, edgeLow moment, net Network) law {
 		return windowLaw
 	case logged:
 		return logLaw
-	case m.others.seen > 0:
-		return m.law
 	default:
 		return bucketLaw
 	}

@@ -77,7 +77,6 @@ func (m *Mirror) Spend(now time.Time, n float64) {
 	m.journal.add(t, n)
 	m.last = max(m.last, t)
 	m.win.sent(t)
-	m.others.own += n
 }
 
 // Settle corrects the count after a call whose true cost is n units less than was spent; a negative n is a debt.

@@ -20,6 +20,7 @@ type scenario struct {
 	serve     func(w *world) server
 	tell      form
 	foreign   float64 // calls a second that somebody else makes
+	capacity  func(s server, from, to time.Duration) (units float64, start, end time.Duration)
 	script    func(w *world, up *upstream, ps []*process)
 	setup     func(i int, p *process)
 }
@@ -34,6 +35,7 @@ type figures struct {
 	spread        float64 // greatest over least p99 wait of the processes
 	arrived       []time.Duration
 	each          []fate
+	used          float64 // of what the server had to give, by all
 }
 
 func (f figures) ratio() float64 { return float64(f.makespan) / float64(f.bound) }
@@ -82,6 +84,16 @@ func (s scenario) play(seed uint64, patient bool) figures {
 	w.run(horizon)
 	f := gather(ps, start)
 	f.arrived = up.arrived
+	if s.capacity != nil {
+		units, a, b := s.capacity(up.server, start, horizon)
+		n := 0
+		for _, t := range up.arrived {
+			if t >= a && t < b {
+				n++
+			}
+		}
+		f.used = float64(n) / units
+	}
 	return f
 }
 
@@ -89,7 +101,9 @@ func (s scenario) play(seed uint64, patient bool) figures {
 func (u *upstream) drain(w *world, rate float64) {
 	var next func()
 	next = func() {
-		u.ask(w.now, 1)
+		if u.ask(w.now, 1).ok {
+			u.arrived = append(u.arrived, w.now)
+		}
 		w.after(seconds(w.rng.ExpFloat64()/rate), next)
 	}
 	w.after(seconds(w.rng.ExpFloat64()/rate), next)

@@ -7,8 +7,9 @@ type window struct {
 	supply  float64 // own units that may have been sent when it ends
 	ceiling float64 // which the supply cannot exceed: own units sent when it opened, and the limit
 	read    bool    // supply comes from an answer or an opening
-	leastHi float64 // least sureHi: a sureLo above it shows that supply rose
-	leastAt moment
+	leastHi float64 // least sureHi
+	high    mark2
+	used    float64 // most of the limit that was used in it, by anybody
 	refused float64 // own units refused in it; servers differ in whether they count
 
 	edge     moment // no later than this it ends
@@ -28,8 +29,9 @@ func newWindow() window {
 
 // forget drops what was known of the supply, not of the edge.
 func (w *window) forget() {
-	w.read, w.refused = false, 0
+	w.read, w.refused, w.used = false, 0, 0
 	w.supply, w.ceiling, w.leastHi = 0, math.Inf(1), math.Inf(1)
+	w.high = newHigh()
 }
 
 func (w *window) sent(t moment) {
@@ -45,6 +47,7 @@ func (m *Mirror) turn(t moment) {
 		return
 	}
 	w.open(w.edge)
+	m.others.open()
 	// What is in the air may have arrived on either side: it is charged to both.
 	w.supply = m.ends.upTo(w.previous) + m.limit
 	w.ceiling = m.sends.upTo(w.previous) + m.limit
@@ -65,7 +68,11 @@ func (m *Mirror) whenWindow(t moment, n float64, net Network) (moment, bool) {
 	}
 	switch {
 	case n <= free:
-		return m.others.pace(m, t, n), false
+		at := m.others.pace(t, m.last, n)
+		if w.dated && at > w.edge {
+			return w.edge, m.law != windowLaw
+		}
+		return at, false
 	case w.dated:
 		return w.edge, m.law != windowLaw
 	case m.flying() > 0:

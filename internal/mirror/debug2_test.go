@@ -1,0 +1,32 @@
+package mirror
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"testing"
+	"time"
+)
+
+func TestDebug2(t *testing.T) {
+	var p, fr, j, seed int
+	kind := os.Getenv("KIND")
+	fmt.Sscan(os.Getenv("ARGS"), &p, &fr, &j, &seed)
+	s := scenario{name: kind, calls: 1 << 30, workers: 8, processes: p, service: 200 * time.Millisecond, tell: wholeSeconds(math.Ceil), jitter: exponential(time.Duration(j) * time.Millisecond), horizon: 400 * time.Second, foreign: float64(fr)}
+	s.serve = func(w *world) server {
+		if kind == "fixed" {
+			return &fixedWindow{limit: 1200, length: time.Minute, phase: time.Duration(w.rng.Float64() * float64(time.Minute))}
+		}
+		return newBucket(20, 50)
+	}
+	s.script = func(w *world, up *upstream, ps []*process) {
+		for i := range len(ps) {
+			ps[i].trace = func(format string, a ...any) {
+				m := ps[i].mir
+				fmt.Printf("%d %9.3f %s | law %d free %.0f edge %.3f(%v) prev %.3f win %d share %.2f pace %.2f fly %.0f len %v  rate %.2f\n", i, w.now.Seconds()-m.epoch.Sub(epoch).Seconds(), fmt.Sprintf(format, a...), m.law, m.win.supply-m.sends.total, m.win.edge.Seconds(), m.win.dated, m.win.previous.Seconds(), m.others.windows, m.others.share, m.others.rate, m.flying(), m.length.value, m.buk.rate)
+			}
+		}
+	}
+	f := s.play(uint64(seed), false)
+	fmt.Println(f)
+}

@@ -1,0 +1,46 @@
+package mirror
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+)
+
+func TestMulti(t *testing.T) {
+	for _, kind := range []string{"fixed", "bucket"} {
+		for _, p := range []int{1, 2, 10, 30} {
+			for _, foreign := range []float64{0, 6} {
+				for _, j := range []time.Duration{3, 10, 60} {
+					var util, ref, jain, spread, p99 float64
+					const n = 4
+					for seed := range uint64(n) {
+						s := scenario{name: kind, calls: 1 << 30, workers: 8, processes: p, service: 200 * time.Millisecond, tell: wholeSeconds(math.Ceil), jitter: exponential(j * time.Millisecond), horizon: 1800 * time.Second, foreign: foreign, capacity: func(s server, from, to time.Duration) (float64, time.Duration, time.Duration) {
+							if kind == "bucket" {
+								return 50 + 20*(to-from).Seconds(), from, to
+							}
+							f := s.(*fixedWindow)
+							k := (from-f.phase)/f.length + 1
+							first := f.phase + k*f.length
+							n := (to - first) / f.length
+							return 1200 * float64(n), first, first + n*f.length
+						}}
+						s.serve = func(w *world) server {
+							if kind == "fixed" {
+								return &fixedWindow{limit: 1200, length: time.Minute, phase: time.Duration(w.rng.Float64() * float64(time.Minute))}
+							}
+							return newBucket(20, 50)
+						}
+						f := s.play(seed, false)
+						util += f.used
+						ref += f.per1000()
+						jain += f.jain
+						spread += f.spread
+						p99 += f.p99.Seconds()
+					}
+					fmt.Printf("%-7s P=%2d foreign %v J=%v util %.4f refused %.2f jain %.3f spread %.2f p99 %.2f\n", kind, p, foreign, int(j), util/n, ref/n, jain/n, spread/n, p99/n)
+				}
+			}
+		}
+	}
+}
