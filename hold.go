@@ -43,6 +43,9 @@ func (h *hold) release(now time.Time) {
 
 // clock is the time spent on hold up to now.
 func (h *hold) clock(now time.Time) time.Duration {
+	if h.generation == 0 {
+		return 0 // almost always
+	}
 	end := h.until
 	if now.Before(end) {
 		end = now

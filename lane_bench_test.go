@@ -38,13 +38,14 @@ func BenchmarkEnterAndLeave(b *testing.B) {
 		name     string
 		policies []budget.Policy
 	}{
+		{"no policy", nil},
 		{"two buckets", []budget.Policy{budget.PerSecond(1000).WithBurst(1e9), budget.PerMinute(60_000).WithBurst(1e9)}},
 		{"two full buckets", []budget.Policy{budget.PerSecond(1e9).WithBurst(1e9), budget.PerMinute(1e11).WithBurst(1e11)}},
 		{"two logs", []budget.Policy{budget.PerSecond(1e9), budget.PerMinute(1e11)}},
 		{"bucket and window", []budget.Policy{budget.PerSecond(1e9).WithBurst(1e9), budget.PerDay(1e13).Using(budget.FixedWindow)}},
 	} {
 		b.Run(two.name, func(b *testing.B) {
-			l := benchLane(b, WithPolicies(two.policies...))
+			l := benchLane(b, WithPolicies(two.policies...), WithMaxInFlight(10))
 			w := waiter{cost: newCost(nil), mute: true}
 			cpu := cpuTime()
 			b.ReportAllocs()

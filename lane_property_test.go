@@ -69,13 +69,16 @@ func TestCancelledWaitersLeaveNoTrace(t *testing.T) {
 	for name, policies := range map[string][]budget.Policy{
 		"bucket":         {budget.PerSecond(100).WithBurst(10)},
 		"log":            {budget.PerSecond(100)},
-		"window":         {budget.PerMinute(6000).Using(budget.FixedWindow)},
+		"window":         {budget.PerMinute(3000).Using(budget.FixedWindow)},
 		"spacing":        {budget.PerSecond(100).Using(budget.LeakyBucket)},
 		"three together": {budget.PerSecond(100).WithBurst(10), budget.PerMinute(5000), budget.PerMinute(50_000).Of(budget.Tokens)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
 			errands := crowd(r, 10_000, 30*time.Second)
+			if name != "three together" {
+				errands = errands[:5000] // enough to wait; all of them would take a second
+			}
 			for i := range errands {
 				errands[i].priority = r.IntN(3)
 				errands[i].cost = budget.Cost{budget.Tokens: 10}
@@ -84,8 +87,8 @@ func TestCancelledWaitersLeaveNoTrace(t *testing.T) {
 				}
 			}
 			left := play(t, errands, WithPolicies(policies...))
-			assert.Greater(t, len(left), 5000)
-			assert.Less(t, len(left), 9500)
+			assert.Greater(t, len(left), len(errands)/2)
+			assert.Less(t, len(left), len(errands)*97/100, "some gave up")
 			assert.Equal(t, left, play(t, only(errands, left), WithPolicies(policies...)))
 		})
 	}

@@ -131,7 +131,22 @@ func (l *lane) limitError(w *waiter, r ruling, now time.Time, reason error) *Lim
 	case ErrMaxHold:
 		e.Cap = l.cfg.maxHold
 	case ErrCostTooLarge:
-		e.Cost, e.Limit = w.cost.of(r.by.unit), r.limit
+		e.Cost, e.Limit = w.cost.of(r.by.unit), w.class.most(r.by, now)
 	}
 	return e
+}
+
+// most is the most that a budget can ever hold; 0 = unknown.
+func (c *class) most(name *meterName, now time.Time) float64 {
+	for _, m := range c.meters {
+		d, ok := m.(*declared)
+		switch {
+		case m.what() != name:
+		case ok && d.ours.Algorithm == budget.TokenBucket:
+			return d.ours.Burst
+		default:
+			return m.state(now).Limit
+		}
+	}
+	return 0
 }

@@ -1,10 +1,6 @@
 package throttle
 
-import (
-	"time"
-
-	"github.com/seed-18ca0a92/throttle/budget"
-)
+import "time"
 
 // ruling is what the lane says of one call at one moment.
 type ruling struct {
@@ -13,7 +9,6 @@ type ruling struct {
 	cause Cause
 	alone bool // it must cross the gate alone
 	ever  bool // false: a budget can never hold its cost
-	limit float64
 }
 
 // delay takes a later moment into account.
@@ -34,7 +29,7 @@ func (l *lane) rule(w *waiter, now time.Time) ruling {
 		}
 		at, alone, ever := m.ready(now, n, l.wanted(w, name.unit))
 		if !ever {
-			return ruling{by: name, cause: CauseBudget, limit: mostOf(m, now)}
+			return ruling{by: name, cause: CauseBudget}
 		}
 		r.alone = r.alone || alone
 		r.delay(at, CauseBudget, name)
@@ -58,14 +53,6 @@ func (l *lane) rule(w *waiter, now time.Time) ruling {
 		l.probe(&r, now)
 	}
 	return r
-}
-
-// mostOf is the most that a budget can ever hold.
-func mostOf(m meter, now time.Time) float64 {
-	if d, ok := m.(*declared); ok && d.ours.Algorithm == budget.TokenBucket {
-		return d.ours.Burst
-	}
-	return m.state(now).Limit
 }
 
 // wanted is what all calls that wait want of a unit, w included.
