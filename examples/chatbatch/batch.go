@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
@@ -29,7 +30,10 @@ type batch struct {
 	tally    *job.Tally
 	client   *client
 	brake    *job.Brake
-	least    func(*batch) time.Duration // the least time that the job could take; zero = unknown
+	page     *os.File // of -report; may be nil
+
+	least func(*batch) time.Duration // the least time that the job could take; zero = unknown
+	known float64                    // the server's limit in requests a second, where it is known otherwise; 0 = it is not
 }
 
 // prepare checks everything that can be checked before the first request. Nothing is created or changed yet.
@@ -133,6 +137,9 @@ func (b *batch) run(ctx context.Context) int {
 
 // begin makes the client and the output ready.
 func (b *batch) begin(ctx context.Context) (f *feed, err error) {
+	if err = b.openReport(); err != nil {
+		return nil, err
+	}
 	if b.client, err = newClient(b.settings, b.target, b.world.network, b.guess, b.tally); err != nil {
 		return nil, err
 	}

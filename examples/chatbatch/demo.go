@@ -46,8 +46,11 @@ func runDemo(ctx context.Context, s *settings, w world) int {
 	fmt.Fprintf(w.stderr, "No -i and no -url, so this is a demonstration. A server on %s admits %d requests a second (bursts up to %d),\n"+
 		"refuses all others with 429, and tells its limit only in the headers of its answers. %d workers send the sample.\n",
 		s.url, demoRate, demoBurst, s.workers)
-	return runBatch(ctx, s, w, func(b *batch) time.Duration {
-		least, _ := up.Bound(throttletest.Job{Calls: b.census.toSend(), Workers: s.workers, Start: b.tally.Totals().Began})
-		return least
+	return runBatch(ctx, s, w, func(b *batch) {
+		b.known = demoRate
+		b.least = func(b *batch) time.Duration {
+			least, _ := up.Bound(throttletest.Job{Calls: b.census.toSend(), Workers: s.workers, Start: b.tally.Totals().Began})
+			return least
+		}
 	})
 }

@@ -79,7 +79,7 @@ func (p *progress) end() {
 
 func (p *progress) look(now time.Time) {
 	states := p.batch.client.transport.Snapshot()
-	p.batch.tally.Limit(now, requestLimit(states))
+	p.batch.tally.Limit(now, p.batch.limit(states))
 	p.batch.stopIfStalled(now, states)
 	if p.batch.settings.quiet {
 		return
@@ -171,6 +171,14 @@ func tightest(all []throttle.BudgetState) (least throttle.BudgetState, ok bool) 
 		}
 	}
 	return least, ok
+}
+
+// limit is how many requests a second may be sent, as far as anybody says.
+func (b *batch) limit(states []throttle.KeyState) float64 {
+	if b.known > 0 {
+		return b.known
+	}
+	return requestLimit(states)
 }
 
 // requestLimit is how many requests a second all keys together may send; 0 = unknown.

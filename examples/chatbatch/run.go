@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"time"
 )
 
 // run is the program: it returns the exit code.
@@ -34,15 +33,15 @@ func refuse(stderr io.Writer, err error) int {
 	return exitRefused
 }
 
-// runBatch does what the flags say. least tells the least possible time of a job; nil takes it from the limits.
-func runBatch(ctx context.Context, s *settings, w world, least func(*batch) time.Duration) int {
+// runBatch does what the flags say, after what is known beyond them was added.
+func runBatch(ctx context.Context, s *settings, w world, add func(*batch)) int {
 	b, err := prepare(s, w)
 	if err != nil {
 		return refuse(w.stderr, err)
 	}
 	defer b.close()
-	if least != nil {
-		b.least = least
+	if add != nil {
+		add(b)
 	}
 	if s.dryRun {
 		return b.dryRun()

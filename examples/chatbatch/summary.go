@@ -12,28 +12,26 @@ import (
 
 	"github.com/seed-18ca0a92/throttle/budget"
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/job"
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/report"
 )
 
-// summary tells the truth about the run, most important things first.
+// summary tells the truth about the run on out.
 func (b *batch) summary(out io.Writer) {
-	t, c, stop := b.tally.Totals(), b.census, b.brake.Stop()
-	took := time.Since(t.Began)
 	l := &lines{}
+	for _, f := range b.facts() {
+		l.add(f.Name, "%s", f.Text)
+	}
+	fmt.Fprint(out, l)
+}
+
+// facts are the lines of the summary, most important things first.
+func (b *batch) facts() []report.Fact {
+	t, c, stop := b.tally.Totals(), b.census, b.brake.Stop()
+	l := &facts{}
 	l.add("requests", "%d answered, %d failed%s", t.Answered, t.Failed-c.rejectedIn(t), unfinished(t, stop))
-	if c.kept+c.failed > 0 {
-		l.add("earlier", "%d answered before, %d refused for good before (-retry-failed sends these again)", c.kept, c.failed)
-	}
-	if c.changed > 0 {
-		l.add("warning", "%d requests are not the ones that were answered under the same id before", c.changed)
-	}
-	if b.plan.earlier.Unreadable > 0 {
-		l.add("warning", "%d lines of %s are no results; they were left alone", b.plan.earlier.Unreadable, b.settings.output)
-	}
-	if c.rejected > 0 {
-		l.add("rejected", "%d lines: %s", c.rejected, counted(c.reasons))
-	}
+	b.addInput(l)
 	for _, cause := range byCount(t.Causes) {
-		if !strings.HasPrefix(cause, "rejected") {
+		if !strings.HasPrefix(cause, rejectedCause) {
 			l.add("failed", "%d × %s", t.Causes[cause], cause)
 		}
 	}
@@ -45,16 +43,41 @@ func (b *batch) summary(out io.Writer) {
 	if t.Tokens.Total > 0 {
 		l.add("tokens", "%d in, %d out", t.Tokens.Input, t.Tokens.Output)
 	}
+	took := t.Ended.Sub(t.Began)
 	l.add("time", "%v%s", round(took), b.compared(took))
 	l.add("rate", "%s", b.rates(t, took))
 	if stop.Kind != job.NotStopped {
 		l.add("stopped", "%s", stopped(stop))
 		l.add("continue", "%s", b.again())
 	}
-	fmt.Fprint(out, l)
+	return *l
 }
 
-// lines are the rows of the summary.
+// addInput tells what of the input was not sent, and why.
+func (b *batch) addInput(l *facts) {
+	c := b.census
+	if c.kept+c.failed > 0 {
+		l.add("earlier", "%d answered before, %d refused for good before (-retry-failed sends these again)", c.kept, c.failed)
+	}
+	if c.changed > 0 {
+		l.add("warning", "%d requests are not the ones that were answered under the same id before", c.changed)
+	}
+	if n := b.plan.earlier.Unreadable; n > 0 {
+		l.add("warning", "%d lines of %s are no results; they were left alone", n, b.settings.output)
+	}
+	if c.rejected > 0 {
+		l.add("rejected", "%d lines: %s", c.rejected, counted(c.reasons))
+	}
+}
+
+// facts collects them.
+type facts []report.Fact
+
+func (l *facts) add(name, format string, args ...any) {
+	*l = append(*l, report.Fact{Name: name, Text: fmt.Sprintf(format, args...)})
+}
+
+// lines are the rows of a text for a person.
 type lines struct{ text strings.Builder }
 
 func (l *lines) add(name, format string, args ...any) {
@@ -64,10 +87,13 @@ func (l *lines) add(name, format string, args ...any) {
 // String begins with the name of the program.
 func (l *lines) String() string { return "chatbatch:\n" + l.text.String() }
 
+// rejectedCause begins the cause of a rejected line's result.
+const rejectedCause = "rejected"
+
 // rejectedIn is how many of the failures are rejected lines.
 func (c *census) rejectedIn(t job.Totals) (n int) {
 	for cause, k := range t.Causes {
-		if strings.HasPrefix(cause, "rejected") {
+		if strings.HasPrefix(cause, rejectedCause) {
 			n += k
 		}
 	}

@@ -53,15 +53,17 @@ func (s *Series) halve() {
 	for i := 0; i < len(s.all); i += 2 {
 		p := s.all[i]
 		if i+1 < len(s.all) {
-			p = p.join(s.all[i+1])
+			p = p.Join(s.all[i+1])
 		}
-		p.Length = s.step
+		p.Length = s.step // also of the last, which may have had no neighbour
 		half = append(half, p)
 	}
 	s.all = half
 }
 
-func (p Point) join(q Point) Point {
+// Join is p and the point that follows it as one.
+func (p Point) Join(q Point) Point {
+	p.Length += q.Length
 	p.Sent += q.Sent
 	p.Refused += q.Refused
 	p.Faults += q.Faults

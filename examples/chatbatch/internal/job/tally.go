@@ -15,6 +15,7 @@ const maxCauses = 100
 // Totals is what happened so far.
 type Totals struct {
 	Began    time.Time
+	Ended    time.Time      // of the last request that ended; now while none has
 	Answered int            // requests with a 2xx answer
 	Failed   int            // requests without one
 	Unsent   int            // requests let go because the job was stopped
@@ -47,6 +48,9 @@ func (t *Tally) Totals() Totals {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.totals
+	if c.Ended.IsZero() {
+		c.Ended = time.Now()
+	}
 	c.Causes = make(map[string]int, len(t.totals.Causes))
 	for cause, n := range t.totals.Causes {
 		c.Causes[cause] = n
@@ -116,6 +120,7 @@ func (t *Tally) ended(now time.Time, cause string, tokens llm.Tokens) {
 	t.totals.Tokens.Output += tokens.Output
 	t.totals.Tokens.Total += tokens.Total
 	t.recent.add(now)
+	t.totals.Ended = now
 	if cause == "" {
 		t.totals.Answered++
 		return
