@@ -81,9 +81,8 @@ type bodyWait struct {
 	Milli   json.RawMessage `json:"retry_after_ms"`
 }
 
-// bodyDetail is one of Google's error details: RetryInfo or QuotaFailure.
+// bodyDetail is one of Google's error details, RetryInfo or QuotaFailure; their fields tell them apart.
 type bodyDetail struct {
-	Type       string `json:"@type"`
 	RetryDelay string `json:"retryDelay"` // "45.837906927s"
 	Violations []struct {
 		QuotaID string `json:"quotaId"` // "GenerateRequestsPerDayPerProjectPerModel-FreeTier"

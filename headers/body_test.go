@@ -166,6 +166,18 @@ func TestRefusalsThatWaitingDoesNotHelp(t *testing.T) {
 	}
 }
 
+func TestAMinutesQuotaIsNotHopelessThoughItsMessageSpeaksOfThePlan(t *testing.T) {
+	b := ParseBody([]byte(`{"error":{
+		"code": 429,
+		"status": "RESOURCE_EXHAUSTED",
+		"message": "You exceeded your current quota, please check your plan and billing details. Please retry in 26.3s.",
+		"details": [{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "GenerateRequestsPerMinutePerProject"}]}]
+	}}`), noon)
+	require.True(t, b.Throttled)
+	require.False(t, b.Hopeless)
+	require.Equal(t, Some(26300*time.Millisecond), b.RetryAfter)
+}
+
 func TestHeadersAreBelievedBeforeTheBody(t *testing.T) {
 	b := ParseBody([]byte(`{"retry_after":64.57,"error":{"metadata":{"headers":{"X-RateLimit-Limit":"20"}}}}`), noon)
 	r := Parse(header("Retry-After: 65", "X-RateLimit-Remaining: 3"), 429, noon)

@@ -37,13 +37,13 @@ var codes = [...]sign{
 
 // phrases are the parts of messages that mean a limit was hit.
 var phrases = [...]sign{
-	{text: "secondary rate limit"},  // GitHub
-	{text: "abuse detection"},       // GitHub, before 2022
-	{text: "rate limit exceeded"},   // GitHub, Kraken (EAPI:Rate limit exceeded), OpenRouter
-	{text: "being rate limited"},    // Discord
-	{text: "request was throttled"}, // Django REST framework
-	{text: "too many requests"},     // Telegram, Spotify
-	{text: "exceeded your current quota, please check your plan", hopeless: true}, // OpenAI
+	{text: "secondary rate limit"},        // GitHub
+	{text: "abuse detection"},             // GitHub, before 2022
+	{text: "rate limit exceeded"},         // GitHub, Kraken (EAPI:Rate limit exceeded), OpenRouter
+	{text: "being rate limited"},          // Discord
+	{text: "request was throttled"},       // Django REST framework
+	{text: "too many requests"},           // Telegram, Spotify
+	{text: "exceeded your current quota"}, // Google says so of a minute's quota; OpenAI means the money, and has a code for it
 }
 
 // signs looks for the words of a refusal in the places where an error has them.
