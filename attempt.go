@@ -103,6 +103,9 @@ func (x *exchange) allow() {
 	if x.w.maxWait == 0 {
 		x.w.maxWait = x.t.cfg.maxWait
 	}
+	if x.w.bypass {
+		x.w.maxWait = NoWait
+	}
 	if x.w.maxWait > 0 {
 		if x.w.maxWait -= x.result.Waited + x.result.Held + x.result.BackedOff; x.w.maxWait <= 0 {
 			x.w.maxWait = NoWait

@@ -99,9 +99,11 @@ func TestBDY03RequestBodyIsClosedOnceOnEveryExit(t *testing.T) {
 		"queue full":             {always, []Option{WithPolicies(budget.PerMinute(1)), WithMaxQueue(1)}, Call{}, true, 0, 0},
 		"cost too large":         {always, []Option{WithPolicies(budget.PerMinute(1))}, Call{Cost: budget.Cost{budget.Requests: 5}}, false, 0, 0},
 		"bad cost":               {always, nil, Call{Cost: budget.Cost{budget.Requests: -5}}, false, 0, 0},
-		"dial error":             {func(int, *http.Request) reply { return reply{err: &net.OpError{Op: "dial", Err: errors.New("refused")}} }, nil, Call{MaxAttempts: 2}, false, 0, 2},
-		"refused to the end":     {func(int, *http.Request) reply { return refusal }, nil, Call{MaxAttempts: 2}, false, 0, 2},
-		"success":                {script(refusal), nil, Call{}, false, 0, 2},
+		"dial error": {func(int, *http.Request) reply {
+			return reply{err: &net.OpError{Op: "dial", Err: errors.New("refused")}}
+		}, nil, Call{MaxAttempts: 2}, false, 0, 2},
+		"refused to the end": {func(int, *http.Request) reply { return refusal }, nil, Call{MaxAttempts: 2}, false, 0, 2},
+		"success":            {script(refusal), nil, Call{}, false, 0, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

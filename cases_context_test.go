@@ -166,14 +166,22 @@ func slowBody(headersAfter, overall time.Duration, chunks int) roundTripper {
 		if err := sleep(r.Context(), headersAfter); err != nil {
 			return nil, err
 		}
-		return &http.Response{StatusCode: 200, ContentLength: -1, Request: r, Body: &slowReader{ctx: r.Context(), left: chunks, pace: overall / time.Duration(chunks)}}, nil
+		return &http.Response{StatusCode: 200, ContentLength: -1, Request: r, Body: newSlowReader(r.Context(), chunks, overall/time.Duration(chunks))}, nil
 	}
 }
 
+// slowReader is a body that flows slowly. A Read under way ends with the request's context, and by Close.
 type slowReader struct {
-	ctx  context.Context
-	left int
-	pace time.Duration
+	ctx   context.Context
+	close context.CancelFunc
+	left  int
+	pace  time.Duration
+}
+
+func newSlowReader(ctx context.Context, chunks int, pace time.Duration) *slowReader {
+	b := &slowReader{left: chunks, pace: pace}
+	b.ctx, b.close = context.WithCancel(ctx)
+	return b
 }
 
 func (b *slowReader) Read(p []byte) (int, error) {
@@ -187,7 +195,7 @@ func (b *slowReader) Read(p []byte) (int, error) {
 	return copy(p, "chunk"), nil
 }
 
-func (b *slowReader) Close() error { return nil }
+func (b *slowReader) Close() error { b.close(); return nil }
 
 func TestCTX08AttemptTimeoutNeverCutsABody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -239,7 +239,9 @@ func TestContractNestedTransportsRetryOnce(t *testing.T) {
 		r, _ := ResultOf(resp)
 		assert.Equal(t, defaultFailures, r.Attempts, "the record is that of the outermost one")
 
-		s = newServer(func(int, *http.Request) reply { return reply{status: 429, header: map[string]string{"Retry-After": "1"}} })
+		s = newServer(func(int, *http.Request) reply {
+			return reply{status: 429, header: map[string]string{"Retry-After": "1"}}
+		})
 		_, _, err = get(nest(t, s), api)
 		require.NoError(t, err)
 		assert.Equal(t, defaultRefusals, s.count())

@@ -19,11 +19,15 @@ type Option func(*config) error
 const (
 	// defaultMaxHold is long enough for hourly quotas and short enough that nobody sleeps through a daily one unasked.
 	defaultMaxHold = time.Hour
-	// defaultRefusals lets the hint-less backoff (60 s at most) outlast the minute that most limits are counted over.
+	// defaultRefusals is how many attempts the backoff after refusals needs to outlast the minute that most limits are counted over.
 	defaultRefusals = 10
 	// defaultFailures is the common compromise between a passing fault and a dead server.
 	defaultFailures = 4
 )
+
+// defaultStepBack is the backoff after a refusal without a hint. Ten attempts of it take 64 s at the least, and no two are further apart than
+// 32 s: a limit of a minute is outlasted, and not by much.
+var defaultStepBack = backoff.Policy{Max: 32 * time.Second, Jitter: backoff.Equal}
 
 // config is what the options fill. It never changes after the constructor, except for policies (see Transport.SetPolicies).
 type config struct {
@@ -39,8 +43,9 @@ type config struct {
 	maxWait, maxHold              time.Duration
 	maxQueue                      int
 
-	refusals, failures int // attempts allowed when they end in a refusal, in a failure
-	backoff            backoff.Policy
+	refusals, failures int            // attempts allowed when they end in a refusal, in a failure
+	backoff            backoff.Policy // after failures
+	stepBack           backoff.Policy // after refusals without a hint
 	attemptTimeout     time.Duration
 	idempotent         func(*http.Request) bool
 	verdict            func(*http.Response, func() []byte) Verdict
@@ -57,7 +62,7 @@ type config struct {
 func newConfig(opts []Option) (*config, error) {
 	c := &config{
 		key: ByHost, share: 1, maxHold: defaultMaxHold,
-		refusals: defaultRefusals, failures: defaultFailures,
+		refusals: defaultRefusals, failures: defaultFailures, stepBack: defaultStepBack,
 		given: map[string]bool{},
 	}
 	if err := Options(opts...)(c); err != nil {
@@ -213,13 +218,14 @@ func WithMaxAttempts(n int) Option {
 	return valued("WithMaxAttempts", n >= 1, "at least 1", n, func(c *config) { c.refusals, c.failures = n, n })
 }
 
-// WithBackoff sets how long to step back after a failure, or a refusal without a hint. Default: the zero backoff.Policy.
+// WithBackoff sets how long to step back after a failure, or a refusal without a hint. Default: the zero backoff.Policy after failures, and
+// after refusals one that outlasts a minute: 0.5 s doubling up to 32 s, of which the lower half is never cut.
 func WithBackoff(p backoff.Policy) Option {
 	return func(c *config) error {
 		if err := p.Validate(); err != nil {
 			return fmt.Errorf("WithBackoff: %w", err)
 		}
-		c.backoff = p
+		c.backoff, c.stepBack = p, p
 		return c.once("WithBackoff")
 	}
 }

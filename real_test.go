@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -48,6 +49,50 @@ func listenWith(t testing.TB, h func(n int, w http.ResponseWriter, r *http.Reque
 	})
 	return s
 }
+
+// pipes is a loopback without sockets: net/http on both sides, over connections in memory, so that waiting takes virtual time.
+func pipes(t *testing.T, h func(n int, w http.ResponseWriter, r *http.Request)) *loopback {
+	l := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+	s := listenWith(t, h, func(srv *httptest.Server) {
+		srv.Listener.Close()
+		srv.Listener = l
+		srv.Start()
+	})
+	s.base = &http.Transport{DialContext: l.dial, MaxIdleConnsPerHost: 100}
+	t.Cleanup(s.base.CloseIdleConnections)
+	s.URL = api
+	return s
+}
+
+type pipeListener struct {
+	conns chan net.Conn
+	once  sync.Once
+	done  chan struct{}
+}
+
+func (l *pipeListener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case l.conns <- server:
+		return client, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
+func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
 
 func (s *loopback) count(c net.Conn, state http.ConnState) {
 	s.mu.Lock()

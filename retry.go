@@ -61,7 +61,7 @@ func (x *exchange) attemptsAllowed(k outcomeKind) int {
 func (x *exchange) stopWaiting(o *outcome) Stop {
 	x.allow()
 	if o.asked == 0 {
-		o.pause = x.t.cfg.backoff.Delay(x.result.Attempts)
+		o.pause = x.t.cfg.stepBack.Delay(x.result.Attempts)
 		if why := x.stopPausing(o.pause); why != Finished {
 			return why
 		}
