@@ -15,8 +15,8 @@ func Parse(h http.Header, status int, now time.Time) Report {
 	return r
 }
 
-// ParseInto is Parse into a report that is used again: all of r is overwritten, the memory of r.Quotas reused. Known families
-// are then read without allocating.
+// ParseInto is Parse into a report that is used again: all of r is overwritten, the memory of r.Quotas reused. The families of
+// nearly all traffic are then read without allocating.
 func ParseInto(r *Report, h http.Header, status int, now time.Time) {
 	rd := reading{h: h, now: now, unit: time.Second}
 	rd.report.Quotas = r.Quotas[:0]
