@@ -72,11 +72,15 @@ func (b *Bank) surprise(now instant) {
 	}
 	b.obeyed.surprise()
 	b.obeyed.surprises++
-	switch b.obeyed.law.(type) {
-	case *leak, *flight:
-	default:
-		b.obeyed.discredited = b.obeyed.surprises > patienceWithLaws
+	switch l := b.obeyed.law.(type) {
+	case *flight:
+		return
+	case *leak:
+		if w := l.width(); w < narrow || w < 0.99*b.obeyed.width {
+			b.obeyed.surprises, b.obeyed.width = 0, w
+		}
 	}
+	b.obeyed.discredited = b.obeyed.surprises > patienceWithLaws
 }
 
 // standing is how often in a row the law in force was right.

@@ -109,12 +109,11 @@ func (l *leak) judge(e *evidence) {
 	l.next = max(l.next, e.id(e.before))
 	since := (e.at - e.guard - l.poured).Seconds()
 	if e.refused() {
-		near := float64(e.upTo(e.through).maybe - e.upTo(e.before).maybe)
-		l.refuse(since, near+1)
+		l.refuse(since, float64(e.upTo(e.through).maybe-e.upTo(e.before).maybe), e.guard.Seconds())
 		l.pacer.empty(e.at, e.id(e.i)+1)
 		return
 	}
-	l.admit(since + 2*e.guard.Seconds())
+	l.admit(since, e.guard.Seconds())
 }
 
 // heed drops rates at which one call would have leaked out before the server says that there is room for one.
@@ -144,18 +143,22 @@ func (l *leak) pour(at instant, n pouredCalls) {
 	l.poured = at
 }
 
-func (l *leak) admit(since float64) {
+// fuzz is how many calls jitter may add to a level or take from it at most. With a guard of 50 ms no rate above 100/s could be told from any
+// other if calls were free to gather as they like.
+const fuzz = 4
+
+func (l *leak) admit(since, guard float64) {
 	for k := l.lo; k <= l.hi; k++ {
 		d := &l.drips[k]
-		d.verdict.admit(max(d.low-d.rate*since, 0) + 1)
+		d.verdict.admit(max(d.low-d.rate*(since+2*min(guard, fuzz/d.rate)), 0) + 1)
 	}
 	l.shrink()
 }
 
-func (l *leak) refuse(since, near float64) {
+func (l *leak) refuse(since, near, guard float64) {
 	for k := l.lo; k <= l.hi; k++ {
 		d := &l.drips[k]
-		d.verdict.refuse(max(d.high-d.rate*since, 0) + near)
+		d.verdict.refuse(max(d.high-d.rate*since, 0) + math.Floor(near*min(1, fuzz/(d.rate*guard))) + 1)
 	}
 	l.shrink()
 }
@@ -186,6 +189,12 @@ func (l *leak) burst(rate float64) float64 {
 
 // surprise is none: a rate is known from where it ends.
 func (l *leak) surprise() {}
+
+// width is the ratio of the highest living rate to the lowest.
+func (l *leak) width() float64 {
+	lo, hi := l.living()
+	return hi.rate / lo.rate
+}
 
 // asking is always: a rate is known from where it ends.
 func (l *leak) asking(*scene) bool { return true }

@@ -11,6 +11,7 @@ const (
 	longestQuiet  = 10 * time.Minute
 	quietCalls    = 300   // … but a refusal in so many calls is cheap enough
 	creepSlow     = 0.001 // per second, up to where a refusal is expected
+	creepPatience = 60    // seconds, or up to then
 	creepFast     = 0.05  // per second, beyond: the limit has risen
 	beyond        = 1.02  // of the highest rate that the evidence leaves
 	widestShare   = 0.25  // of the time in which a bucket runs empty: the guard takes no more, or a fast rate could not be reached
@@ -44,7 +45,7 @@ func (p *pacer) creep(now instant, safe, highest float64) float64 {
 	if since <= 0 {
 		return safe
 	}
-	expected := math.Log(max(beyond*highest/safe, 1)) / creepSlow
+	expected := min(math.Log(max(beyond*highest/safe, 1))/creepSlow, creepPatience)
 	return safe * math.Exp(creepSlow*min(since, expected)+creepFast*max(since-expected, 0))
 }
 

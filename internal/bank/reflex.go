@@ -15,7 +15,11 @@ func (r *reflex) note(rtt time.Duration) {
 		r.mean, r.dev, r.least = rtt, rtt/8, rtt
 		return
 	}
-	r.dev += (max(rtt-r.mean, r.mean-rtt) - r.dev) / 4
+	if err := max(rtt-r.mean, r.mean-rtt); err > r.dev {
+		r.dev += (err - r.dev) / 4
+	} else {
+		r.dev -= (r.dev - err) / 16
+	}
 	r.mean += (rtt - r.mean) / 8
 	r.least = min(r.least, rtt)
 }
@@ -33,13 +37,13 @@ const (
 	firstPatience = time.Second
 	// widestGuard bounds the guard: more than 100 ms of jitter is a stall, not a habit.
 	widestGuard = 100 * time.Millisecond
-	// spread is the jitter of one way, in mean deviations of a round trip: 3 if the jitter is uniform.
-	spread = 3
+	// spread is the jitter of one way, in deviations of a round trip.
+	spread = 2.5
 )
 
 // guard is the allowance for jitter: the lane's, or what refusals have shown if that is more.
 func (r *reflex) guard(lane time.Duration) time.Duration {
-	guard := max(lane, spread*r.dev)
+	guard := max(lane, time.Duration(spread*float64(r.dev)))
 	if r.strained {
 		guard *= 2
 	}

@@ -7,16 +7,17 @@ import (
 
 // scenario is one server, and the clients that have to find out how it counts.
 type scenario struct {
-	name    string
-	calls   int // in all
-	workers int // of each client
-	clients int // processes that know nothing of each other
-	jitter  time.Duration
-	service time.Duration // mean; zero is 120 ms
-	hints   bool          // the server sends Retry-After
-	server  func(w *world) server
-	ideal   func(w *world) server // what the bound is taken from, if not from the server itself
-	lasts   time.Duration         // end of the play; zero plays until all calls are done
+	name         string
+	calls        int // in all
+	workers      int // of each client
+	clients      int // processes that know nothing of each other
+	jitter       time.Duration
+	service      time.Duration // mean; zero is 120 ms
+	hints        bool          // the server sends Retry-After
+	server       func(w *world) server
+	ideal        func(w *world) server // what the bound is taken from, if not from the server itself
+	idealWorkers int                   // how many the bound is taken with, if fewer
+	lasts        time.Duration         // end of the play; zero plays until all calls are done
 }
 
 // outcome of a play.
@@ -93,7 +94,11 @@ func (s *scenario) bound(w *world) time.Duration {
 	}
 	srv := build(w)
 	rtt := 2*w.base + w.jitter
-	workers := make(idle, s.workers*max(s.clients, 1))
+	n := s.workers * max(s.clients, 1)
+	if s.idealWorkers > 0 {
+		n = min(n, s.idealWorkers)
+	}
+	workers := make(idle, n)
 	for i := range workers {
 		workers[i] = w.start
 	}

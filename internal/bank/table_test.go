@@ -42,7 +42,7 @@ func scenarios() []scenario {
 		{name: "bucket", calls: 500, server: bucket(5, 20)},
 		{name: "bucket50", calls: 5000, server: bucket(50, 100)},
 		{name: "leaky", calls: 500, server: bucket(5, 1)},
-		{name: "slots", calls: 500, service: 450 * time.Millisecond, server: func(*world) server { return &slotServer{slots: 8} }, ideal: func(*world) server { return &openServer{} }},
+		{name: "slots", calls: 500, service: 450 * time.Millisecond, server: func(*world) server { return &slotServer{slots: 8} }, ideal: func(*world) server { return &openServer{} }, idealWorkers: 8},
 		{name: "outage", calls: 500, server: down(30*time.Second, 60*time.Second, bucket(5, 20))},
 		{name: "outagefix", calls: 550, server: down(70*time.Second, 100*time.Second, window(100, time.Minute))},
 		{name: "storm", calls: 550, server: down(122*time.Second, 137*time.Second, window(100, time.Minute))},
