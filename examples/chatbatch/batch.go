@@ -137,6 +137,11 @@ func (b *batch) run(ctx context.Context) int {
 
 // begin makes the client and the output ready.
 func (b *batch) begin(ctx context.Context) (f *feed, err error) {
+	if b.world.network == nil {
+		if err := b.target.reach(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err = b.openReport(); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -119,7 +120,9 @@ func (s *settings) check() error {
 		bad  bool
 		text string
 	}{
-		{s.rpm < 0 || s.tpm < 0 || s.rpd < 0, "-rpm, -tpm and -rpd must be positive"},
+		{!isRate(s.rpm), "-rpm must be a positive number"},
+		{!isRate(s.tpm), "-tpm must be a positive number"},
+		{!isRate(s.rpd), "-rpd must be a positive number"},
 		{s.workers < 1, "-concurrency must be at least 1"},
 		{s.maxAttempts < 0, "-max-attempts must be at least 1"},
 		{s.maxWait < 0 || s.deadline < 0 || s.grace < 0, "-max-wait, -deadline and -grace must not be negative"},
@@ -136,6 +139,9 @@ func (s *settings) check() error {
 	}
 	return nil
 }
+
+// isRate accepts zero too, which stands for none.
+func isRate(n float64) bool { return n >= 0 && !math.IsInf(n, 0) }
 
 // help writes the manual.
 func help(fs *flag.FlagSet, out io.Writer) {

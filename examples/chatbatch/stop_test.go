@@ -75,6 +75,23 @@ func outText(t *testing.T, p *program) string {
 	return string(text)
 }
 
+// A server that goes away for good must not turn the whole input into failures.
+func TestAServerThatGoesAway(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		up := calm(after(100, throttletest.Fault{Reset: true}))
+		p := newProgram(t, requests(1000), up)
+		d := p.send(t, "-concurrency", "8", "-max-attempts", "2")
+		assert.Equal(t, exitStopped, d.code)
+		assert.Equal(t, 100, d.answered())
+		assert.Less(t, len(d.out), 150)
+		assert.Contains(t, d.stderr, "gets no answer")
+		p.up = calm()
+		d = p.send(t)
+		assert.Equal(t, exitDone, d.code)
+		assert.Len(t, d.byID(t), 1000)
+	})
+}
+
 // A 403 among answers is about its request: a moderated prompt, a model that is not for everybody.
 func TestALoneForbiddenRequestStopsNothing(t *testing.T) {
 	virtual(t, func(t *testing.T) {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // target is where requests go, and what opens the door there.
@@ -86,4 +88,29 @@ func readKey(s *settings, env func(string) string, host string) (string, error) 
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// reachTimeout is how long a server may take to accept a connection before it counts as not there.
+const reachTimeout = 10 * time.Second
+
+// reach connects to the target's host and hangs up, so that a wrong address is one sentence and not a failure of every line. Behind a proxy it
+// leaves that to the requests.
+func (t *target) reach(ctx context.Context) error {
+	u, err := url.Parse(t.url)
+	if err != nil {
+		return err
+	}
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err != nil || proxy != nil {
+		return err
+	}
+	port := u.Port()
+	if port == "" {
+		port = u.Scheme // the resolver knows http and https
+	}
+	dialer := net.Dialer{Timeout: reachTimeout}
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return fmt.Errorf("-url: the server cannot be reached: %w", err)
+	}
+	return conn.Close()
 }

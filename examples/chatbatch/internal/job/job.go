@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/llm"
@@ -31,7 +32,13 @@ type Job struct {
 	Workers     int           // calls at once, those that wait included
 	MaxAttempts int           // of one request; 0 = the client's own rule
 	BodyTimeout time.Duration // for the body of an answer; 0 = none
+
+	lost atomic.Int32 // requests in a row that got no answer in all their attempts
 }
+
+// lostWorkers and lostLeast say after how many requests in a row without any answer a job stops: twice as many as there are workers, and
+// enough to be no accident. Going on would only turn the rest of the input into failures.
+const lostWorkers, lostLeast = 2, 20
 
 // Run works through the feed until its end or the stop of the brake, and returns when the last result is written.
 func (j *Job) Run(feed Feed) {
@@ -138,7 +145,19 @@ func (j *Job) do(t *Task) {
 		j.letGo(t)
 		return
 	}
+	j.noteLost(o)
 	j.record(t, o)
+}
+
+// noteLost stops the job when the server seems to be gone.
+func (j *Job) noteLost(o outcome) {
+	if o.line.Response != nil {
+		j.lost.Store(0)
+		return
+	}
+	if o.line.Attempts > 0 && int(j.lost.Add(1)) >= max(lostLeast, lostWorkers*j.Workers) {
+		j.Brake.Pull(Stop{Kind: Unreachable, Text: "request after request gets no answer: " + o.line.Error.Message})
+	}
 }
 
 func (j *Job) record(t *Task, o outcome) {

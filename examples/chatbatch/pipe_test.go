@@ -1,0 +1,70 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A filter: requests in, results out, everything else on standard error, and no codes for terminals where there is none.
+func TestAFilter(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		p := newProgram(t, "", calm())
+		p.stdin = requests(40) + "nonsense\n" + strings.TrimSuffix(request("last", "x"), "\n")
+		d := p.start(t, "-url", apiHost, "-rpm", "20", "-")
+		assert.Equal(t, exitSomeFailed, d.code)
+		assert.Len(t, parseResults(t, d.stdout), 41)
+		assert.Contains(t, d.stderr, "-:41: invalid_json")
+		assert.Contains(t, d.stderr, "chatbatch: ")
+		assert.NotContains(t, d.stderr, "\x1b")
+		assert.NotContains(t, d.stderr, "\r")
+		assert.Contains(t, d.stderr, "wait for requests (20 per 1m0s, declared)", "a long wait is explained")
+	})
+}
+
+// Nothing is sent of a pipe that is no file of requests.
+func TestAPipeOfSomethingElse(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		for _, text := range []string{"", "\n\n", "[\n{}\n]\n", "a,b\n1,2\n", "\x1f\x8b\x08"} {
+			p := newProgram(t, "", calm())
+			p.stdin = text
+			d := p.start(t, "-url", apiHost, "-o", p.output(), "-")
+			assert.Equal(t, exitRefused, d.code, "%q: %s", text, d.stderr)
+			assert.Empty(t, d.out)
+		}
+	})
+}
+
+// A pipe is read no further ahead than there are workers.
+func TestAPipeIsNotReadAhead(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		p := newProgram(t, "", calm())
+		slow := &counting{lines: strings.SplitAfter(requests(1000), "\n")}
+		read := 0
+		time.AfterFunc(59*time.Second, func() { read = slow.read })
+		var out strings.Builder
+		code := run(t.Context(), []string{"-url", apiHost, "-key-env", "", "-rpm", "100", "-concurrency", "10", "-"},
+			world{env: func(string) string { return "" }, stdin: slow, stdout: &out, stderr: &strings.Builder{}, network: p.up})
+		require.Equal(t, exitDone, code)
+		assert.Less(t, read, 100+2*10)
+	})
+}
+
+// counting hands out one line at a time.
+type counting struct {
+	lines []string
+	read  int
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	if c.read == len(c.lines) {
+		return 0, io.EOF
+	}
+	n := copy(p, c.lines[c.read])
+	c.read++
+	return n, nil
+}
