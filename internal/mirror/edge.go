@@ -13,7 +13,10 @@ const (
 	next          // a new one has begun
 )
 
-func (w *window) place(r reading) place {
+func (w *window) place(r reading, length moment) place {
+	if w.outlives(r, length) {
+		return this
+	}
 	from := r.sent
 	if r.timed {
 		from = r.from()
@@ -26,6 +29,15 @@ func (w *window) place(r reading) place {
 	}
 	return this
 }
+
+// outlives reports whether the old window still answers, after the moment that was taken for its end: a new one would not end at once. It is
+// how a server shows that it rounds its resets down.
+func (w *window) outlives(r reading, length moment) bool {
+	return w.dated && r.sent >= w.edge && r.timed && r.reset <= r.grain && length > longInGrains*r.grain
+}
+
+// longInGrains is how many grains a window must be long for a reset of one grain to be its end and not its beginning.
+const longInGrains = 4
 
 // narrow takes in what an answer from this window says of its edge.
 func (w *window) narrow(r reading) {

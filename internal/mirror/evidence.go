@@ -7,7 +7,7 @@ func (m *Mirror) learnWindow(r reading, net Network) {
 		m.becomeBucket(r)
 		return
 	}
-	switch w.place(r) {
+	switch w.place(r, m.length.value) {
 	case earlier:
 		return
 	case next:

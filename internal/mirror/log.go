@@ -28,7 +28,7 @@ func (m *Mirror) whenLog(t moment, n float64, net Network) moment {
 // what it surely still holds of ours and what it may hold.
 func (m *Mirror) learnLog(r reading, net Network) {
 	w := &m.win
-	where := w.place(r)
+	where := w.place(r, m.length.value)
 	if where == earlier {
 		return
 	}
