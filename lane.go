@@ -203,8 +203,7 @@ func (l *lane) abandon(w *waiter, reason error) error {
 			reason = l.limitError(w, l.rule(w, now), now, reason)
 		}
 		w.held = l.hold.clock(now) - w.heldAt
-		l.drop(w)
-		l.pump(now)
+		l.quit(w, now)
 	case w.err != nil: // it was refused in this moment
 		<-w.ready
 		reason = w.err
@@ -222,6 +221,15 @@ func (l *lane) abandon(w *waiter, reason error) error {
 		l.all.give()
 	}
 	return reason
+}
+
+// quit takes w, which gives up, out of the queue. Far back in a queue that nobody else counts, nothing else changes by that.
+func (l *lane) quit(w *waiter, now time.Time) {
+	matters := len(l.mirrors) > 0 || len(w.class.shared) > 0 || w.class.queue.near(w)
+	l.drop(w)
+	if matters {
+		l.pump(now)
+	}
 }
 
 // admit takes everything that a newcomer needs, all or nothing, and reports whether it could.

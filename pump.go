@@ -48,7 +48,7 @@ func (l *lane) due(now time.Time) time.Time {
 
 // idleUntilAlarm reports whether w, which has just come, stands so far back that it changes nothing before the timer fires.
 func (l *lane) idleUntilAlarm(w *waiter, now time.Time) bool {
-	return l.alarm.After(now) && !w.class.queue.seen(w)
+	return l.alarm.After(now) && !w.class.queue.near(w)
 }
 
 // fail ends the waiting of w with an error.

@@ -206,10 +206,15 @@ func (q *queue) head() *waiter {
 	return q.levels[0].head()
 }
 
-// seen reports whether w, the last of its list, is among those that are looked at to find who may leave.
-func (q *queue) seen(w *waiter) bool {
-	head := q.head()
-	return w == head || w.list == head.list && w.list.len <= 1+lookPast
+// near reports whether w is among those that are looked at to find who may leave.
+func (q *queue) near(w *waiter) bool {
+	other := q.head()
+	for i := 0; i <= lookPast && other != nil; i, other = i+1, other.next {
+		if other == w {
+			return true
+		}
+	}
+	return false
 }
 
 // find is where the level of a priority stands, or would stand.

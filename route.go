@@ -25,6 +25,8 @@ type route struct {
 	methods  []string // empty = any
 	host     string   // empty = any
 	segments []string // literal, or empty for a wildcard
+	prefix   string   // the literal segments at the front, each with its slash: most requests differ there already
+	literal  int      // how many those are
 	subtree  bool     // a trailing slash: whatever follows matches too
 	policies []budget.Policy
 	key      string // what ByRoute adds to the host
@@ -78,6 +80,10 @@ func (r *route) readPath(path string) error {
 			return fmt.Errorf("an empty segment")
 		}
 		r.segments = append(r.segments, s)
+		if s != "" && r.literal == len(r.segments)-1 {
+			r.prefix += "/" + s
+			r.literal++
+		}
 	}
 	return nil
 }
@@ -90,11 +96,14 @@ func (r *route) match(method, host, path string) bool {
 	if r.host != "" && r.host != host {
 		return false
 	}
-	return r.matchPath(path)
+	if strings.HasPrefix(path, r.prefix) {
+		return r.matchPath(r.segments[r.literal:], path[len(r.prefix):])
+	}
+	return strings.IndexByte(path, '%') >= 0 && r.matchPath(r.segments, path)
 }
 
-func (r *route) matchPath(path string) bool {
-	for _, want := range r.segments {
+func (r *route) matchPath(segments []string, path string) bool {
+	for _, want := range segments {
 		if path == "" || path[0] != '/' {
 			return false
 		}
