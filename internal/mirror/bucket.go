@@ -13,10 +13,16 @@ type bucket struct {
 	at     moment  // when that answer came
 	sent   moment  // when its call left
 
-	baseHi  float64 // an early sureHi, and when: supply has risen from it since
-	baseAt  moment
-	foreign moment // when others were last seen to draw
-	drew    bool
+	baseHi            float64 // an early sureHi, and when: supply has risen from it since
+	baseAt, baseKnown moment
+	measuring         bool
+	m0, mOwn          float64
+	mAt               moment
+	share, drain      float64
+	ref               float64
+	refAt             moment
+	foreign           moment // when others were last seen to draw
+	drew              bool
 }
 
 // crowd is how long after others were seen to draw the whole level is not taken for ours.
@@ -27,9 +33,9 @@ func (m *Mirror) becomeBucket(r reading) {
 	m.law = bucketLaw
 	b.sent = r.sent - 1
 	if h := &m.win.high; !math.IsInf(h.settled, 1) {
-		b.baseHi, b.baseAt = h.settled, h.at
+		b.baseHi, b.baseAt, b.baseKnown = h.settled, h.at, h.settledAt
 	} else {
-		b.baseHi, b.baseAt = r.sureHi, r.sent
+		b.baseHi, b.baseAt, b.baseKnown = r.sureHi, r.sent, r.received
 	}
 	m.learnBucket(r)
 }
@@ -43,10 +49,36 @@ func (m *Mirror) learnBucket(r reading) {
 	if r.sent < b.sent {
 		return
 	}
-	if b.at > 0 && r.hi < b.line(r.sent)-1 {
+	if b.refAt == 0 || r.sent-b.refAt > 10*time.Second {
+		b.ref, b.refAt = r.lo, r.received
+	}
+	m.apportion(r)
+	if r.hi < b.ref+b.rate*(r.sent-b.refAt).Seconds()-1 {
 		b.foreign, b.drew = r.received, true
+		b.ref, b.refAt = r.lo, r.received
 	}
 	b.supply, b.at, b.sent = r.lo, r.received, r.sent
+}
+
+// apportion measures how the refill is divided between us and others.
+func (m *Mirror) apportion(r reading) {
+	b := &m.buk
+	if !b.measuring {
+		b.measuring, b.m0, b.mAt, b.mOwn = true, r.lo, r.received, m.sends.total
+		return
+	}
+	dt, own := r.received-b.mAt, m.sends.total-b.mOwn
+	if dt < measureTime || own < measureOwn {
+		return
+	}
+	others := max(0, b.rate*dt.Seconds()-(r.lo-b.m0))
+	part, drain := own/(own+others), others/dt.Seconds()
+	if b.share == 0 {
+		b.share, b.drain = part, drain
+	}
+	b.share += (part - b.share) / 2
+	b.drain += (drain - b.drain) / 2
+	b.measuring = false
 }
 
 // steepen raises the rate to what an answer shows it to be at least.
@@ -55,7 +87,7 @@ func (m *Mirror) steepen(r reading) {
 	if m.fill.confirmed {
 		b.rate = max(b.rate, m.fill.atLeast)
 	}
-	if dt := r.received - b.baseAt; dt > 0 {
+	if dt := r.received - b.baseAt; dt > 0 && r.sent >= b.baseKnown {
 		b.rate = max(b.rate, (r.sureLo-b.baseHi)/dt.Seconds())
 	}
 }
@@ -63,6 +95,15 @@ func (m *Mirror) steepen(r reading) {
 // line is the supply expected at t.
 func (b *bucket) line(t moment) float64 {
 	return b.supply + b.rate*max(0, t-b.at).Seconds()
+}
+
+// full notes that the bucket cannot hold more than its limit: what would have flowed in is lost.
+func (b *bucket) top(t moment, most float64) {
+	if b.line(t) > most {
+		b.supply, b.at = most, t
+		b.ref, b.refAt = most, t
+		b.measuring = false
+	}
 }
 
 func (b *bucket) settle(n float64) {
@@ -76,20 +117,26 @@ func (b *bucket) scale(by float64) { b.rate *= min(1, by) }
 // whenBucket paces in proportion to the level: every owner of a bucket sees the same level, so all end up with equal shares.
 func (m *Mirror) whenBucket(t moment, n, waiting float64, net Network) (moment, bool) {
 	b := &m.buk
-	top := m.limitOr() - m.reserve()
-	level := min(b.line(t)-m.sends.total-m.reserve(), top)
-	alone := !b.drew || t-b.foreign > crowd
-	if alone && waiting <= level {
-		return t, false
-	}
-	if b.rate <= 0 {
-		return m.whenStill(t, n, level, net)
-	}
-	if alone {
+	if alone := !b.drew || t-b.foreign > crowd; alone {
+		level := min(b.line(t)-m.sends.total-m.reserve(), m.limitOr()-m.reserve())
+		if waiting <= level {
+			return t, false
+		}
+		if b.rate <= 0 {
+			return m.whenStill(t, n, level, net)
+		}
 		return b.at + seconds((m.sends.total+m.reserve()+n-b.supply)/b.rate) + net.Guard, false
 	}
-	target := m.target(n, net)
-	wait := proportional(bucketAt{level - n, top - n, b.rate, max(0, t-m.last).Seconds(), target * n})
+	top := m.limitOr() - m.reserve()
+	share := b.share
+	if share == 0 {
+		share = 0.5
+	}
+	slope := max(b.rate-b.drain, 0.05*b.rate)
+	level := min(b.supply+slope*max(0, t-b.at).Seconds()-m.sends.total-m.reserve(), top)
+	target := m.target(n, share, net)
+	w := min(1, share+pull) * b.rate
+	wait := proportional(bucketAt{level - n, top - n, slope, max(0, t-m.last).Seconds(), target * n / w})
 	return t + seconds(wait), false
 }
 
@@ -105,16 +152,16 @@ func (m *Mirror) whenStill(t moment, n, level float64, net Network) (moment, boo
 	}
 }
 
-// target is the level that a lone owner settles at, above the n units of a call: it must last for the answers in flight.
-func (m *Mirror) target(n float64, net Network) float64 {
+// target is the level that all owners together settle at, above the n units of a call.
+func (m *Mirror) target(n, share float64, net Network) float64 {
 	limit := m.limitOr()
-	theta := max(n, min(limit/4, max(2.5*n, 4*m.buk.rate*net.Latency.Seconds())))
+	theta := max(n, min(limit/4, max(2.5*n, 4*m.buk.rate*net.Latency.Seconds(), 2*n/share)))
 	return min(theta, (limit-n)/2)
 }
 
 type bucketAt struct{ spare, top, rate, idle, weight float64 }
 
-// proportional is how many seconds from now (idle + x) * rate * (spare + rate*x) reaches weight, where the second factor ends
+// proportional is how many seconds from now (idle + x) * (spare + rate*x) reaches weight, where the second factor ends
 // at top.
 func proportional(b bucketAt) float64 {
 	if b.top <= 0 {
@@ -122,10 +169,10 @@ func proportional(b bucketAt) float64 {
 	}
 	full := (b.top - b.spare) / b.rate
 	p := (b.spare + b.idle*b.rate) / b.rate
-	q := (b.idle*b.rate*b.spare - b.weight) / (b.rate * b.rate)
+	q := (b.idle*b.spare - b.weight) / b.rate
 	x := -p/2 + math.Sqrt(max(0, p*p/4-q))
 	if x > full {
-		x = max(full, b.weight/(b.rate*b.top)-b.idle)
+		x = max(full, b.weight/b.top-b.idle)
 	}
 	return max(0, x, -b.spare/b.rate)
 }

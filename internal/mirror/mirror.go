@@ -73,6 +73,9 @@ func (m *Mirror) since(t time.Time) moment { return t.Sub(m.epoch) }
 func (m *Mirror) Spend(now time.Time, n float64) {
 	t := m.since(now)
 	m.turn(t)
+	if m.law == bucketLaw && m.limit > 0 {
+		m.buk.top(t, m.sends.total+m.limit)
+	}
 	m.sends.add(t, n)
 	m.journal.add(t, n)
 	m.last = max(m.last, t)
