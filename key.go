@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ByHost is the host of the URL in its one spelling: lower case, without the scheme's own port and without a trailing dot.
+// ByHost is the host of the URL in its one spelling: lower case, in ASCII, without the scheme's own port and without a trailing dot.
 func ByHost(req *http.Request) string {
 	if req == nil || req.URL == nil {
 		return ""
@@ -20,7 +20,7 @@ func ByHost(req *http.Request) string {
 // plainHost reports whether h is spelled canonically already, which almost every host is: this keeps the hot path free of copies.
 func plainHost(h string) bool {
 	for i := 0; i < len(h); i++ {
-		if c := h[i]; 'A' <= c && c <= 'Z' || c == ':' || c >= 0x80 {
+		if c := h[i]; 'A' <= c && c <= 'Z' || c == ':' || c >= punyFirstRune {
 			return false
 		}
 	}
@@ -28,7 +28,7 @@ func plainHost(h string) bool {
 }
 
 func canonicalHost(u *url.URL) string {
-	name, port := strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), u.Port()
+	name, port := asciiHost(strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))), u.Port()
 	if strings.Contains(name, ":") {
 		name = "[" + name + "]"
 	}
