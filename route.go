@@ -89,17 +89,19 @@ func (r *route) readPath(path string) error {
 }
 
 // match reports whether r covers a request. It takes apart nothing and allocates nothing.
-func (r *route) match(method, host, path string) bool {
-	if len(r.methods) > 0 && !slices.Contains(r.methods, method) {
+func (r *route) match(method, host string, path requestPath) bool {
+	rest := path.text
+	segments := r.segments
+	if !path.escaped {
+		if !strings.HasPrefix(rest, r.prefix) {
+			return false
+		}
+		rest, segments = rest[len(r.prefix):], segments[r.literal:]
+	}
+	if r.host != "" && r.host != host || len(r.methods) > 0 && !slices.Contains(r.methods, method) {
 		return false
 	}
-	if r.host != "" && r.host != host {
-		return false
-	}
-	if strings.HasPrefix(path, r.prefix) {
-		return r.matchPath(r.segments[r.literal:], path[len(r.prefix):])
-	}
-	return strings.IndexByte(path, '%') >= 0 && r.matchPath(r.segments, path)
+	return r.matchPath(segments, rest)
 }
 
 func (r *route) matchPath(segments []string, path string) bool {
@@ -107,13 +109,12 @@ func (r *route) matchPath(segments []string, path string) bool {
 		if path == "" || path[0] != '/' {
 			return false
 		}
-		path = path[1:]
-		got := path
-		if i := strings.IndexByte(path, '/'); i >= 0 {
-			got, path = path[:i], path[i:]
-		} else {
-			path = ""
+		end := 1
+		for end < len(path) && path[end] != '/' { // segments are short: quicker than a search
+			end++
 		}
+		got := path[1:end]
+		path = path[end:]
 		if got == "" || want != "" && want != got && !escaped(got, want) {
 			return false
 		}
@@ -130,12 +131,17 @@ func escaped(got, want string) bool {
 	return err == nil && plain == want
 }
 
-// pathOf is the path of a request, with its segments as the client meant them: an escaped slash does not divide.
-func pathOf(req *http.Request) string {
+// requestPath is the path of a request, with its segments as the client meant them: an escaped slash does not divide.
+type requestPath struct {
+	text    string
+	escaped bool // as it goes over the wire, and not as plain text
+}
+
+func pathOf(req *http.Request) requestPath {
 	if req.URL.RawPath != "" {
-		return req.URL.RawPath
+		return requestPath{req.URL.RawPath, true}
 	}
-	return req.URL.Path
+	return requestPath{text: req.URL.Path}
 }
 
 // set is the set of routes that cover req.
