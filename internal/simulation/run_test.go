@@ -24,11 +24,10 @@ type scenario struct {
 	server    []throttletest.Option
 	client    []throttle.Option
 	calls     int
-	processes int           // 0 = one
-	from      time.Duration // of the phase of the start; see run
+	processes int     // 0 = one
+	fair      float64 // the part of the limits that is left to us where others draw too; 0 = all
 	body      func(i int) string
 	want      want
-	deadline  time.Duration // the run is cut off there, and the throughput counts; 0 = the work is done to its end
 }
 
 // want is what the figures must be, as means over the seeds.
@@ -92,6 +91,9 @@ func run(t *testing.T, s scenario, with setting) (f figures) {
 		}
 		f = play(t, s, with, up)
 		f.bound = bound
+		if s.fair > 0 { // the least time is that of a client who leaves others nothing
+			f.bound = time.Duration(float64(bound) / s.fair)
+		}
 		f.stats = up.Stats()
 	})
 	return f
@@ -100,11 +102,6 @@ func run(t *testing.T, s scenario, with setting) (f figures) {
 // play makes all the calls.
 func play(t *testing.T, s scenario, with setting, up *throttletest.Upstream) (f figures) {
 	ctx := context.Background()
-	if s.deadline > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.deadline)
-		defer cancel()
-	}
 	var next atomic.Int64
 	var mu sync.Mutex
 	var wg sync.WaitGroup
