@@ -24,5 +24,5 @@ func (c *contact) answered(r reading) {
 
 // tooMany says whether one more call of n units would put too much into the air.
 func (c *contact) tooMany(flying, n float64) bool {
-	return c.agreed > 0 && c.agreed < acquainted && flying > 0 && flying+n > c.left/2
+	return c.agreed > 0 && c.agreed < acquainted && flying > 0 && flying+n > c.left/10*float64(c.agreed)
 }

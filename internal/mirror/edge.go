@@ -30,10 +30,11 @@ func (w *window) place(r reading, length moment) place {
 	return this
 }
 
-// outlives reports whether the old window still answers, after the moment that was taken for its end: a new one would not end at once. It is
-// how a server shows that it rounds its resets down.
+// outlives says whether the old window still answers after the moment that was taken for its end: nothing was given back, and
+// the reset is still about to come. It is how a server shows that it rounds its resets down.
 func (w *window) outlives(r reading, length moment) bool {
-	return w.dated && r.sent >= w.edge && r.timed && r.reset <= r.grain && length > longInGrains*r.grain
+	late := w.dated && r.sent >= w.edge && r.timed && r.reset <= r.grain && length > longInGrains*r.grain
+	return late && (r.refused || r.counted && r.sureLo <= w.leastHi)
 }
 
 // longInGrains is how many grains a window must be long for a reset of one grain to be its end and not its beginning.

@@ -9,9 +9,9 @@ import (
 
 func TestMulti(t *testing.T) {
 	for _, kind := range []string{"bucket"} {
-		for _, p := range []int{1, 2, 10} {
+		for _, p := range []int{1, 2, 10, 30} {
 			for _, foreign := range []float64{0, 6} {
-				for _, j := range []time.Duration{10} {
+				for _, j := range []time.Duration{3, 10, 60} {
 					var util, ref, jain, spread, p99 float64
 					const n = 4
 					for seed := range uint64(n) {
