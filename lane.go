@@ -56,7 +56,6 @@ type lane struct {
 	alarm   time.Time // when it fires; zero = not set
 	lastUse time.Time
 	gone    bool // evicted or closed: its calls must find another
-	closed  bool
 }
 
 // never is later than every moment that a budget names.

@@ -105,7 +105,7 @@ func TestWaitBehindOthersIsForeseen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, []Option{WithPolicies(p)}, func(t *testing.T, tr *Transport) {
 				next := race(t, tr, 100, Call{})
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				limit := refusal(t, tr, t.Context(), Call{MaxWait: 10 * time.Second}, ErrMaxWait)
 				assert.LessOrEqual(t, limit.Wait, 20*time.Second, "a lower bound")
 				assert.Greater(t, limit.Wait, 17*time.Second)
@@ -118,79 +118,6 @@ func TestWaitBehindOthersIsForeseen(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A hold concerns everybody, but the queue behind a call is not its own wait.
-func TestHoldTellsOnlyThoseWhoCannotWait(t *testing.T) {
-	inBubble(t, []Option{WithPolicies(budget.PerSecond(5).WithBurst(1))}, func(t *testing.T, tr *Transport) {
-		take(t, tr, Call{})
-		early, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		defer cancel()
-		first := make(chan error, 1)
-		go func() { _, err := tr.Acquire(early, Call{Key: "k"}); first <- err }()
-		late := make(chan error, 1)
-		short, cancel := context.WithTimeout(t.Context(), 9*time.Second)
-		defer cancel()
-		go func() { time.Sleep(1); _, err := tr.Acquire(short, Call{Key: "k"}); late <- err }()
-		time.Sleep(2)
-		next := race(t, tr, 200, Call{})
-		time.Sleep(1)
-		tr.Hold("k", 10*time.Second)
-		err := <-late
-		assert.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Equal(t, time.Duration(3), time.Since(epoch), "told at once")
-		assert.NoError(t, <-first, "forty seconds of work stand behind it, none before")
-		assert.Equal(t, 10*time.Second+3, time.Since(epoch))
-		for range 200 {
-			next()
-		}
-	})
-}
-
-func TestHoldIsExtendedOnlyAndResumeEndsIt(t *testing.T) {
-	inBubble(t, []Option{WithMaxInFlight(10)}, func(t *testing.T, tr *Transport) {
-		tr.Hold("k", time.Minute)
-		tr.Hold("k", time.Second)
-		s, ok := tr.State("k")
-		require.True(t, ok)
-		assert.Equal(t, epoch.Add(time.Minute), s.Hold.UTC())
-		assert.Equal(t, CauseHold, s.HoldCause)
-		next := race(t, tr, 3, Call{})
-		time.Sleep(5 * time.Second)
-		tr.Hold("k", 10*time.Minute)
-		time.Sleep(5 * time.Second)
-		tr.Resume("k")
-		for range 3 {
-			assert.Equal(t, 10*time.Second, next())
-		}
-		s, _ = tr.State("k")
-		assert.Zero(t, s.Hold)
-		tr.Resume("nobody")
-		_, ok = tr.State("nobody")
-		assert.False(t, ok)
-	})
-}
-
-// A hold above the max hold closes the key: those who wait are told at once, those who come likewise, until it ends.
-func TestHoldAboveMaxHoldClosesTheKey(t *testing.T) {
-	inBubble(t, []Option{WithMaxHold(time.Minute)}, func(t *testing.T, tr *Transport) {
-		tr.Hold("k", time.Second)
-		told := make(chan error, 50)
-		for range 50 {
-			go func() { _, err := tr.Acquire(t.Context(), Call{Key: "k"}); told <- err }()
-		}
-		synctest.Wait()
-		tr.Hold("k", 48*time.Hour)
-		for range 50 {
-			require.ErrorIs(t, <-told, ErrMaxHold)
-		}
-		assert.Zero(t, time.Since(epoch))
-		limit := refusal(t, tr, t.Context(), Call{}, ErrMaxHold)
-		assert.Equal(t, 24*time.Hour, limit.Wait, "no word is believed for longer than a day")
-		time.Sleep(24*time.Hour - time.Minute)
-		_, at := take(t, tr, Call{})
-		assert.Equal(t, 24*time.Hour, at)
-	})
 }
 
 // A wait whose end cannot be foreseen is bounded by max wait all the same.
@@ -293,91 +220,6 @@ func TestCloseEndsEveryWait(t *testing.T) {
 		_, err = tr.Acquire(t.Context(), Call{Key: "new"})
 		require.ErrorIs(t, err, ErrClosed)
 		require.NoError(t, tr.Close())
-	})
-}
-
-// CON-03: whoever waits for one thing holds nothing else meanwhile.
-func TestNothingScarceIsHeldWhileWaiting(t *testing.T) {
-	inBubble(t, []Option{WithMaxInFlightTotal(2), WithPolicies(budget.PerMinute(100))}, func(t *testing.T, tr *Transport) {
-		tr.Hold("a", time.Minute)
-		a := make(chan time.Duration, 5)
-		for range 5 {
-			go func() {
-				if p, err := tr.Acquire(t.Context(), Call{Key: "a"}); err == nil {
-					a <- time.Since(epoch)
-					p.Done()
-				}
-			}()
-		}
-		synctest.Wait()
-		for range 10 {
-			p, at := take(t, tr, Call{Key: "b"})
-			assert.Zero(t, at)
-			p.Done()
-		}
-		one, _ := take(t, tr, Call{Key: "b"})
-		two, _ := take(t, tr, Call{Key: "b"})
-		next := race(t, tr, 3, Call{}) // for a slot
-		time.Sleep(time.Second)
-		assert.Equal(t, 100.0, available(t, tr, ""), "who waits for a slot has taken no units")
-		one.Cancel()
-		for range 3 {
-			assert.Equal(t, time.Second, next())
-		}
-		two.Done()
-		for range 5 {
-			assert.Equal(t, time.Minute, <-a)
-		}
-	})
-}
-
-func TestInFlightCaps(t *testing.T) {
-	inBubble(t, []Option{WithMaxInFlight(3), WithMaxInFlightTotal(5)}, func(t *testing.T, tr *Transport) {
-		var mu sync.Mutex
-		var wg sync.WaitGroup
-		now, most := map[string]int{}, map[string]int{}
-		count := func(key string, by int) {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, k := range []string{key, "all"} {
-				now[k] += by
-				most[k] = max(most[k], now[k])
-			}
-		}
-		for i := range 120 {
-			key := []string{"a", "b", "c"}[i%3]
-			wg.Go(func() {
-				p, err := tr.Acquire(t.Context(), Call{Key: key})
-				if !assert.NoError(t, err) {
-					return
-				}
-				count(key, 1)
-				time.Sleep(time.Second)
-				count(key, -1)
-				p.Done()
-			})
-		}
-		wg.Wait()
-		assert.Equal(t, map[string]int{"a": 3, "b": 3, "c": 3, "all": 5}, most)
-		assert.LessOrEqual(t, time.Since(epoch), 26*time.Second, "no slot is idle but at the end, where one key may be left alone")
-	})
-}
-
-// CON-02 in small: a slot that is not taken in the end is there for the next one.
-func TestSlotsComeBack(t *testing.T) {
-	inBubble(t, []Option{WithMaxInFlight(1), WithMaxInFlightTotal(1)}, func(t *testing.T, tr *Transport) {
-		for range 3 {
-			p, _ := take(t, tr, Call{})
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			_, err := tr.Acquire(ctx, Call{Key: "k"})
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-			_, err = tr.Acquire(ctx, Call{Key: "other"})
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-			cancel()
-			p.Cancel()
-		}
-		_, at := take(t, tr, Call{Key: "other"})
-		assert.Equal(t, 3*time.Second, at)
 	})
 }
 

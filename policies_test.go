@@ -2,9 +2,7 @@ package throttle
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,90 +119,12 @@ func TestCostAboveWhatABudgetCanHoldIsAnErrorAtOnce(t *testing.T) {
 						ctx, cancel := context.WithCancel(t.Context())
 						defer cancel()
 						go func() { _, _ = tr.Acquire(ctx, Call{Key: "k", Cost: tokens(1000)}) }()
-						time.Sleep(1)
+						time.Sleep(time.Nanosecond)
 					}
 				}
 			})
 		})
 	}
-}
-
-// PAC-20: the estimate is settled by the truth, once.
-func TestSettlingGivesBackOrMakesDebt(t *testing.T) {
-	opts := []Option{WithPolicies(budget.PerMinute(1000).Of(budget.Tokens).WithBurst(1000))}
-	t.Run("too much", func(t *testing.T) {
-		inBubble(t, opts, func(t *testing.T, tr *Transport) {
-			for range 10 {
-				p, at := take(t, tr, Call{Cost: tokens(500)})
-				p.Settle(tokens(100))
-				p.Done()
-				assert.Less(t, at, 30*time.Second)
-			}
-		})
-	})
-	t.Run("too little", func(t *testing.T) {
-		inBubble(t, opts, func(t *testing.T, tr *Transport) {
-			for _, want := range []time.Duration{0, 0, 3 * time.Second, 33 * time.Second} {
-				p, at := take(t, tr, Call{Cost: tokens(50)})
-				p.Settle(tokens(500))
-				p.Done()
-				assert.Equal(t, want, at)
-			}
-		})
-	})
-	t.Run("unknown", func(t *testing.T) {
-		inBubble(t, opts, func(t *testing.T, tr *Transport) {
-			for _, want := range []time.Duration{0, 0, 30 * time.Second} {
-				p, at := take(t, tr, Call{Cost: tokens(500)})
-				p.Settle(nil)
-				p.Done()
-				assert.Equal(t, want, at)
-			}
-		})
-	})
-	t.Run("twice", func(t *testing.T) {
-		inBubble(t, opts, func(t *testing.T, tr *Transport) {
-			p, _ := take(t, tr, Call{Cost: tokens(500)})
-			p.Done()
-			p.Settle(tokens(100))
-			p.Settle(tokens(0))
-			assert.Equal(t, 900.0, available(t, tr, ""))
-		})
-	})
-	t.Run("then cancelled", func(t *testing.T) {
-		inBubble(t, opts, func(t *testing.T, tr *Transport) {
-			take(t, tr, Call{Cost: tokens(600)})
-			p, _ := take(t, tr, Call{Cost: tokens(300)})
-			p.Settle(tokens(100))
-			p.Cancel()
-			p.Cancel()
-			p.Done()
-			p.Settle(tokens(0))
-			assert.Equal(t, 400.0, available(t, tr, ""), "what was given back once is not given back again")
-		})
-	})
-	t.Run("wakes", func(t *testing.T) {
-		inBubble(t, opts, func(t *testing.T, tr *Transport) {
-			p, _ := take(t, tr, Call{Cost: tokens(1000)})
-			time.AfterFunc(7*time.Second, func() { p.Settle(tokens(10)) })
-			_, at := take(t, tr, Call{Cost: tokens(900)})
-			assert.Equal(t, 7*time.Second, at)
-		})
-	})
-}
-
-// The response itself is the handle under HTTP.
-func TestSettleByResponse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cost := func(*http.Request) budget.Cost { return tokens(400) }
-		c, tr := client(t, newServer(always), WithCost(cost), WithKey(func(*http.Request) string { return "k" }), WithPolicies(budget.PerMinute(1000).Of(budget.Tokens)))
-		resp, _, err := get(c, api)
-		require.NoError(t, err)
-		assert.Equal(t, 600.0, available(t, tr, ""))
-		assert.True(t, Settle(resp, tokens(250)))
-		assert.False(t, Settle(resp, tokens(0)))
-		assert.Equal(t, 750.0, available(t, tr, ""))
-	})
 }
 
 // The cost of a call, its key and its priority come with the context.
@@ -326,92 +246,5 @@ func TestShareLeavesTheRestToOthers(t *testing.T) {
 			assert.Equal(t, i >= 75, d >= time.Minute, "number %d at %v", i, d)
 			assert.Equal(t, i >= 30, d > 0, "number %d at %v", i, d)
 		}
-	})
-}
-
-// tiers is a policy function that counts how often it is asked.
-type tiers struct {
-	mu    sync.Mutex
-	asked map[string]int
-	limit float64
-	takes time.Duration
-}
-
-var errTier = errors.New("model not in your tier")
-
-func (s *tiers) of(key string, req *http.Request) ([]budget.Policy, error) {
-	time.Sleep(s.takes)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.asked == nil {
-		s.asked = map[string]int{}
-	}
-	s.asked[key]++
-	if key == "stranger" {
-		return nil, errTier
-	}
-	return []budget.Policy{named(key, budget.PerMinute(s.limit))}, nil
-}
-
-func TestPolicyFunctionIsAskedOncePerKey(t *testing.T) {
-	s := &tiers{limit: 50, takes: time.Second}
-	inBubble(t, []Option{WithPolicyFunc(s.of), WithPolicies(budget.PerMinute(1000))}, func(t *testing.T, tr *Transport) {
-		var wg sync.WaitGroup
-		for range 20 {
-			for _, key := range []string{"k", "other"} {
-				wg.Go(func() { take(t, tr, Call{Key: key}) })
-			}
-		}
-		wg.Wait()
-		assert.Equal(t, map[string]int{"k": 1, "other": 1}, s.asked)
-		assert.Equal(t, 30.0, available(t, tr, "k"))
-		assert.Equal(t, 980.0, available(t, tr, ""))
-
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		go func() { _, _ = tr.Acquire(t.Context(), Call{Key: "slow"}) }()
-		time.Sleep(1)
-		_, err := tr.Acquire(ctx, Call{Key: "slow"})
-		assert.ErrorIs(t, err, context.DeadlineExceeded, "nobody has to wait for another's question")
-		time.Sleep(time.Minute)
-	})
-}
-
-func TestPolicyFunctionMayRefuse(t *testing.T) {
-	s := &tiers{limit: 5}
-	inBubble(t, []Option{WithPolicyFunc(s.of)}, func(t *testing.T, tr *Transport) {
-		for range 2 {
-			_, err := tr.Acquire(t.Context(), Call{Key: "stranger"})
-			assert.ErrorIs(t, err, errTier)
-			var limit *LimitError
-			require.ErrorAs(t, err, &limit)
-			assert.Equal(t, "stranger", limit.Key)
-		}
-		assert.Equal(t, 2, s.asked["stranger"], "who was refused may ask again")
-		s.limit = -1
-		_, err := tr.Acquire(t.Context(), Call{Key: "k"})
-		assert.ErrorContains(t, err, "the policy function")
-	})
-}
-
-// After SetPolicies it is asked again, at once where calls wait; what was spent stays spent.
-func TestPolicyFunctionIsAskedAgain(t *testing.T) {
-	s := &tiers{limit: 5}
-	inBubble(t, []Option{WithPolicyFunc(s.of)}, func(t *testing.T, tr *Transport) {
-		next := race(t, tr, 8, Call{})
-		for range 5 {
-			next()
-		}
-		take(t, tr, Call{Key: "idle"})
-		time.Sleep(time.Second)
-		s.limit = 7
-		require.NoError(t, tr.SetPolicies())
-		next()
-		assert.Equal(t, time.Second, next())
-		assert.Equal(t, map[string]int{"k": 2, "idle": 1}, s.asked)
-		assert.Equal(t, time.Minute, next())
-		take(t, tr, Call{Key: "idle"})
-		assert.Equal(t, map[string]int{"k": 2, "idle": 2}, s.asked)
-		assert.Equal(t, 6.0, budgetOf(t, tr, "idle", "idle").Available, "the first is a minute ago")
 	})
 }

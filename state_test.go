@@ -108,7 +108,9 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 			p, _ := take(t, tr, Call{Key: strconv.Itoa(i)})
 			p.Done()
 		}
+		tr.mu.RLock()
 		require.Len(t, tr.lanes, keys)
+		tr.mu.RUnlock()
 		grown := heapInUse() - before
 		time.Sleep(2*idleLife + time.Second)
 		assert.Empty(t, tr.Snapshot())

@@ -1,0 +1,99 @@
+package throttle
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+)
+
+// CON-03: whoever waits for one thing holds nothing else meanwhile.
+func TestNothingScarceIsHeldWhileWaiting(t *testing.T) {
+	inBubble(t, []Option{WithMaxInFlightTotal(2), WithPolicies(budget.PerMinute(100))}, func(t *testing.T, tr *Transport) {
+		tr.Hold("a", time.Minute)
+		a := make(chan time.Duration, 5)
+		for range 5 {
+			go func() {
+				if p, err := tr.Acquire(t.Context(), Call{Key: "a"}); err == nil {
+					a <- time.Since(epoch)
+					p.Done()
+				}
+			}()
+		}
+		synctest.Wait()
+		for range 10 {
+			p, at := take(t, tr, Call{Key: "b"})
+			assert.Zero(t, at)
+			p.Done()
+		}
+		one, _ := take(t, tr, Call{Key: "b"})
+		two, _ := take(t, tr, Call{Key: "b"})
+		next := race(t, tr, 3, Call{}) // for a slot
+		time.Sleep(time.Second)
+		assert.Equal(t, 100.0, available(t, tr, ""), "who waits for a slot has taken no units")
+		one.Cancel()
+		for range 3 {
+			assert.Equal(t, time.Second, next())
+		}
+		two.Done()
+		for range 5 {
+			assert.Equal(t, time.Minute, <-a)
+		}
+	})
+}
+
+func TestInFlightCaps(t *testing.T) {
+	inBubble(t, []Option{WithMaxInFlight(3), WithMaxInFlightTotal(5)}, func(t *testing.T, tr *Transport) {
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		now, most := map[string]int{}, map[string]int{}
+		count := func(key string, by int) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, k := range []string{key, "all"} {
+				now[k] += by
+				most[k] = max(most[k], now[k])
+			}
+		}
+		for i := range 120 {
+			key := []string{"a", "b", "c"}[i%3]
+			wg.Go(func() {
+				p, err := tr.Acquire(t.Context(), Call{Key: key})
+				if !assert.NoError(t, err) {
+					return
+				}
+				count(key, 1)
+				time.Sleep(time.Second)
+				count(key, -1)
+				p.Done()
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, map[string]int{"a": 3, "b": 3, "c": 3, "all": 5}, most)
+		assert.LessOrEqual(t, time.Since(epoch), 26*time.Second, "no slot is idle but at the end, where one key may be left alone")
+	})
+}
+
+// CON-02 in small: a slot that is not taken in the end is there for the next one.
+func TestSlotsComeBack(t *testing.T) {
+	inBubble(t, []Option{WithMaxInFlight(1), WithMaxInFlightTotal(1)}, func(t *testing.T, tr *Transport) {
+		for range 3 {
+			p, _ := take(t, tr, Call{})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := tr.Acquire(ctx, Call{Key: "k"})
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			_, err = tr.Acquire(ctx, Call{Key: "other"})
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			cancel()
+			p.Cancel()
+		}
+		_, at := take(t, tr, Call{Key: "other"})
+		assert.Equal(t, 3*time.Second, at)
+	})
+}
