@@ -138,7 +138,11 @@ func (x *exchange) waited(d time.Duration) {
 		x.emit(Event{Kind: KindWait, Cause: CauseHold, Duration: x.w.held, Attempt: x.result.Attempts + 1})
 	}
 	if own := d - x.w.held; own > 0 {
-		x.emit(Event{Kind: KindWait, Cause: x.w.cause, Budget: x.w.by, Duration: own, Attempt: x.result.Attempts + 1})
+		cause := x.w.cause
+		if cause == CauseHold || cause == CauseOutage { // that is what it began with: the rest was for those ahead
+			cause = CauseQueue
+		}
+		x.emit(Event{Kind: KindWait, Cause: cause, Budget: x.w.by, Duration: own, Attempt: x.result.Attempts + 1})
 	}
 }
 

@@ -57,7 +57,7 @@ func (l *lane) learn(w *waiter, a answer) (learned lesson) {
 // before the present hold began was refused for the same reason. Where no time is named, the bank of laws knows whether to hold.
 func (l *lane) refusal(w *waiter, a answer) time.Duration {
 	now := a.received
-	if w.generation != l.hold.generation || !a.report.RetryAfter.Known && l.explained(w, now) {
+	if w.generation != l.hold.generation || !a.report.RetryAfter.Known && l.explained(w, now) && !w.blindTo(a.report) {
 		return 0
 	}
 	until := now
@@ -75,6 +75,17 @@ func (l *lane) refusal(w *waiter, a answer) time.Duration {
 	l.gate.close()
 	l.sweep(now)
 	return until.Sub(now)
+}
+
+// blindTo reports whether a quota is used up whose unit is not part of what w is known to cost, such as tokens nobody has estimated: what
+// it takes of that no budget can tell.
+func (w *waiter) blindTo(r *headers.Report) bool {
+	for _, q := range r.Quotas {
+		if q.Remaining == headers.Some(0.0) && q.Reset.Known && w.cost.of(q.Unit) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // statedWait is how long a refusal says to wait: its Retry-After, else the latest reset among the quotas that are used up, else that of a

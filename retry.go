@@ -56,12 +56,16 @@ func (x *exchange) attemptsAllowed(k outcomeKind) int {
 	return x.t.cfg.failures
 }
 
-// stopWaiting asks the lane whether the wait that a refusal brought can be borne. Where no time was named, the call itself steps back
-// before it waits its turn again.
+// stopWaiting asks the lane whether the wait that a refusal brought can be borne. Where no time was named, or next to none, the call itself
+// steps back before it waits its turn again.
 func (x *exchange) stopWaiting(o *outcome) Stop {
 	x.allow()
+	step := 1
 	if o.asked == 0 {
-		o.pause = x.t.cfg.stepBack.Delay(x.result.Attempts)
+		step = x.result.Attempts
+	}
+	if pause := x.t.cfg.stepBack.Delay(step); o.asked < pause {
+		o.pause = pause
 		if why := x.stopPausing(o.pause); why != Finished {
 			return why
 		}
