@@ -74,7 +74,8 @@ func TestWaitsInBodies(t *testing.T) {
 			`{"detail":"Request was throttled. Expected available in 28 seconds."}`,
 			28 * time.Second,
 		},
-		"blank before": {" \n{\"retry_after\":1}", time.Second},
+		"the deepest known": {`[{"error":{"errors":[{"reason":"x","retry_after":8}]}}]`, 8 * time.Second},
+		"blank before":      {" \n{\"retry_after\":1}", time.Second},
 	} {
 		require.Equal(t, Some(c.want), ParseBody([]byte(c.body), noon).RetryAfter, name)
 	}
