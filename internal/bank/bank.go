@@ -19,9 +19,10 @@ type Bank struct {
 	laws   []*belief
 	leak   *leak
 	leaks  []*belief
-	hints  []hint // the last words of the server
-	edgeAt hint   // the last edge that was found between a refusal and a call that was let in
-	deaf   bool   // its words fit no law: they are not believed any more
+	hints  []hint  // the last words of the server
+	extent float64 // what the law in force left open when the last refusal came
+	edgeAt hint    // the last edge that was found between a refusal and a call that was let in
+	deaf   bool    // its words fit no law: they are not believed any more
 	obeyed *belief
 	ramp   ramp
 	trial  trial
@@ -35,13 +36,12 @@ type Bank struct {
 // belief is a law and how often it was right.
 type belief struct {
 	law
-	right       int     // boundaries in a row at which the law named the moment and the call was let in
-	asked       int     // what right was when the law was last asked after
-	wrong       int     // boundaries in a row at which the call was turned away
-	surprises   int     // refusals that the law should not have seen
-	width       float64 // of a leak, when it was last surprised
-	found       bool    // a window named by an edge, not by the server
-	discredited bool    // surprised too often: not obeyed any more, though no single answer contradicts it
+	right       int  // boundaries in a row at which the law named the moment and the call was let in
+	asked       int  // what right was when the law was last asked after
+	wrong       int  // boundaries in a row at which the call was turned away
+	surprises   int  // refusals that the law should not have seen
+	found       bool // a window named by an edge, not by the server
+	discredited bool // surprised too often: not obeyed any more, though no single answer contradicts it
 }
 
 // caution is the part of its limit that a law must have free before it is tried: an eighth, then half, three quarters …

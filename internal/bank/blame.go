@@ -42,7 +42,9 @@ func (b *Bank) blame(id uint64, at, now instant) {
 	}
 	o := &b.outage
 	if o.refused(at, now) {
-		b.surprise(now)
+		if b.obeyed != nil && !o.doubt {
+			b.extent = b.obeyed.extent()
+		}
 		if o.streak == 1 {
 			o.first, o.right = id, standing
 		}
@@ -62,25 +64,24 @@ func (b *Bank) doubt(now instant) {
 	b.excuse()
 }
 
-// patienceWithLaws is how many refusals in a row a law that counts calls may explain away by jitter.
+// patienceWithLaws is how many refusals in a row a law may survive without learning from them.
 const patienceWithLaws = 3
 
-// surprise discredits a law that promised too often that a call would be let in.
-func (b *Bank) surprise(now instant) {
-	if b.obeyed == nil || b.outage.doubt {
+// surprise holds what is left of the law in force against what was left when a refusal came. A law that gave nothing up was surprised;
+// if it is surprised too often it is obeyed no more, though no single answer contradicts it.
+func (b *Bank) surprise() {
+	l, before := b.obeyed, b.extent
+	b.extent = 0
+	if l == nil || before == 0 || !l.alive() {
 		return
 	}
-	b.obeyed.surprise()
-	b.obeyed.surprises++
-	switch l := b.obeyed.law.(type) {
-	case *flight:
+	if l.extent() < 0.99*before {
+		l.surprises = 0
 		return
-	case *leak:
-		if w := l.width(); w < narrow || w < 0.99*b.obeyed.width {
-			b.obeyed.surprises, b.obeyed.width = 0, w
-		}
 	}
-	b.obeyed.discredited = b.obeyed.surprises > patienceWithLaws
+	l.surprise()
+	l.surprises++
+	l.discredited = l.surprises > patienceWithLaws
 }
 
 // standing is how often in a row the law in force was right.

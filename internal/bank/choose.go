@@ -2,6 +2,7 @@ package bank
 
 // choose obeys the living law that promises most; of two that promise the same, the one that opens first.
 func (b *Bank) choose(now instant) {
+	b.surprise()
 	if b.surprising(now) {
 		b.doubt(now)
 		return

@@ -190,10 +190,13 @@ func (l *leak) burst(rate float64) float64 {
 // surprise is none: a rate is known from where it ends.
 func (l *leak) surprise() {}
 
-// width is the ratio of the highest living rate to the lowest.
-func (l *leak) width() float64 {
+// extent is the ratio of the highest living rate to the lowest, and nothing once the rate is known: then it ends where it is refused.
+func (l *leak) extent() float64 {
 	lo, hi := l.living()
-	return hi.rate / lo.rate
+	if w := hi.rate / lo.rate; w >= narrow {
+		return w
+	}
+	return 0
 }
 
 // asking is always: a rate is known from where it ends.

@@ -62,4 +62,6 @@ func (c *tally) rate(span time.Duration) float64 {
 	return c.limit() / span.Seconds()
 }
 
+func (c *tally) extent() float64 { return c.limit() }
+
 func (c *tally) forget() { c.verdict = unjudged() }
