@@ -20,7 +20,8 @@ type Job struct {
 // Bound is the least time from the first send to the last answer in which the job can be done, by a client that knows everything
 // and is never refused. It is found by playing that client against the limits, outages and foreign callers of the upstream, with
 // mean latencies: each call arrives at the first moment at which a worker is free and all limits admit it. Since real latencies
-// vary, a good run may be a little shorter. It is false if some call can never be admitted.
+// vary, a good run may be a little shorter, and so may one whose calls are charged when they end (ChargeUsed). It is false if some
+// call can never be admitted.
 //
 // For a fixed window of Q per T, begun s before the start, K = ceil(Calls/Q) windows give (K-1)T - s and the time of what is
 // left to do in the last; for a bucket it is (Calls-burst)/rate and one latency; for a concurrency limit C it is

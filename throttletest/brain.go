@@ -121,7 +121,7 @@ func (b *brain) decide(v *verdict, now time.Time, k *call) {
 		v.refuse(Banned, b.banStatus(), left, true)
 		return
 	}
-	if short := v.pool.obstacle(now, k.charged); short != nil {
+	if short := v.pool.obstacle(now, k.needs); short != nil {
 		b.overLimit(v, now, k, o, short)
 		return
 	}

@@ -1,7 +1,6 @@
 package throttletest
 
 import (
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -94,33 +93,6 @@ func TestAHintNeedsAllThatIsShort(t *testing.T) {
 	v := p.at(0, request("{}"))
 	assert.Equal(t, OverLimit, v.reason)
 	assert.False(t, v.hinted, "the edge is known, the end of the call is not")
-}
-
-func TestADebtConcernsOnlyThoseWhoUseTheUnit(t *testing.T) {
-	p := newPlay(t, WithCharge(ChargeUsed), WithOutputTokens(50, 0), WithLimits(FixedWindow(10, time.Minute).Of(budget.OutputTokens),
-		FixedWindow(20, time.Minute).Of(budget.InputTokens)))
-	assert.Equal(t, []Reason{Admitted, Admitted}, p.reasons(0, 1), "output is charged afterwards, and so nobody needs it to come in")
-}
-
-func TestRefusedCallsAreNotSettled(t *testing.T) {
-	p := newPlay(t, WithCharge(ChargeSettled), WithOutputTokens(10, 0), WithLimits(FixedWindow(100, time.Minute).Of(budget.Tokens)))
-	ask := request(`{"max_tokens":60}`)
-	assert.Equal(t, Admitted, p.at(0, ask).reason)
-	ask = request(`{"max_tokens":95}`)
-	for range 3 {
-		assert.Equal(t, OverLimit, p.at(0, ask).reason, "90 are left")
-		ask = request(`{"max_tokens":95}`)
-	}
-}
-
-func TestWhoComesBeforeASettlementIsServedBeforeIt(t *testing.T) {
-	u := NewUpstream(WithCharge(ChargeUsed), WithOutputTokens(500, 0), WithLimits(FixedWindow(100, time.Hour).Of(budget.Tokens)),
-		WithForeign(Foreign{Gap: Constant(4 * time.Second), Cost: budget.Cost{budget.Tokens: 1}}))
-	k, err := u.open(request("{}"))
-	require.NoError(t, err)
-	v := u.brain.arrive(dawn, 1, k, nil)
-	u.brain.settle(dawn.Add(9*time.Second), &v, k)
-	assert.Equal(t, Count{Arrivals: 5, Admitted: 2, Refused: 3}, u.brain.stats(dawn.Add(20*time.Second)).Foreign)
 }
 
 func TestResourcesAndKeysHaveLimitsOfTheirOwn(t *testing.T) {
@@ -260,53 +232,6 @@ func TestAForeignerSeesChangesInTheirOrder(t *testing.T) {
 	assert.Equal(t, []Reason{OverLimit}, p.reasons(10))
 	f := p.u.brain.stats(dawn.Add(10 * time.Second)).Foreign
 	assert.Equal(t, 1, f.Admitted, "that of 4 s, not that of 2 s")
-}
-
-func TestChargesOfAICalls(t *testing.T) {
-	body := `{"max_completion_tokens":100,"max_tokens":7,"messages":[{"role":"user","content":"` + strings.Repeat("x", 40) + `"}]}`
-	for name, c := range map[string]struct {
-		opts       []Option
-		soon, late float64 // drawn of the tokens on arrival and in the end
-	}{
-		"the most":      {[]Option{WithCharge(ChargeMax)}, 110, 110},
-		"settled":       {[]Option{WithCharge(ChargeSettled)}, 110, 26},
-		"used":          {[]Option{WithCharge(ChargeUsed)}, 10, 26},
-		"cost function": {[]Option{WithCost(func(*http.Request, []byte) budget.Cost { return budget.Cost{budget.Tokens: 5} })}, 5, 5},
-	} {
-		t.Run(name, func(t *testing.T) {
-			u := NewUpstream(append(c.opts, WithLimits(FixedWindow(1000, time.Minute).Of(budget.Tokens)))...)
-			k, err := u.open(request(body))
-			require.NoError(t, err)
-			v := u.brain.arrive(dawn, 1, k, nil)
-			left := func() float64 { return v.pool.counters[0].law.state(dawn).left }
-			assert.Equal(t, 1000-c.soon, left())
-			for range 2 { // the second changes nothing
-				u.brain.settle(dawn, &v, k)
-				assert.Equal(t, 1000-c.late, left())
-			}
-		})
-	}
-}
-
-func TestCostsBelowZeroAreNothing(t *testing.T) {
-	costs := []budget.Cost{{budget.Requests: -5}, {budget.Requests: math.NaN()}, {budget.Requests: 0}, {budget.Requests: 2}, {"other": 3}, nil}
-	p := newPlay(t, WithLimits(FixedWindow(3, time.Minute)), WithCost(func(r *http.Request, _ []byte) budget.Cost {
-		return costs[len(r.Header.Get("At"))]
-	}))
-	for i, left := range []float64{3, 3, 3, 1, 0} {
-		v := p.at(0, request("", "At", strings.Repeat("x", i)))
-		assert.Equal(t, Admitted, v.reason)
-		assert.Equal(t, left, v.pool.counters[0].law.state(v.at).left)
-	}
-	assert.Equal(t, OverLimit, p.at(0, request("", "At", "xxxxx")).reason)
-}
-
-func TestACallThatNamesNoMostIsChargedTheMean(t *testing.T) {
-	u := NewUpstream(WithOutputTokens(300, 0.5))
-	k, err := u.open(request(`{"prompt":"abcd"}`))
-	require.NoError(t, err)
-	assert.Equal(t, 301.0, k.charged[budget.Tokens])
-	assert.NotEqual(t, 300.0, k.output)
 }
 
 func TestFaultsAreNotChargedUnlessSaid(t *testing.T) {

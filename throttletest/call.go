@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-
-	"github.com/seed-18ca0a92/throttle/budget"
 )
 
 // Names of request headers that the upstream looks at. None is needed.
@@ -25,6 +23,7 @@ const kept = 1 << 20
 // call is one request on its way.
 type call struct {
 	draws
+	price
 	request      *http.Request
 	body         []byte // the first of it
 	size         int64
@@ -34,8 +33,7 @@ type call struct {
 	resource     int // index
 	resourceName string
 	ask          ask
-	charged      budget.Cost // on arrival
-	used         budget.Cost // in the end; nil = as charged
+	isAI         bool
 }
 
 // read takes the body of a request to its end.

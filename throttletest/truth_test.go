@@ -44,14 +44,14 @@ func TestRemainingIsAPromise(t *testing.T) {
 					u := NewUpstream(WithLimits(l), WithDialect(d))
 					for range 5 {
 						time.Sleep(1234 * time.Millisecond)
-						status, q := heard(t, u)
+						_, q := heard(t, u)
 						for q.Remaining.Value > 0 {
-							before := q.Remaining.Value
+							before, status := q.Remaining.Value, 0
 							status, q = heard(t, u)
 							require.Equal(t, 200, status)
 							require.Equal(t, before-1, q.Remaining.Value)
 						}
-						status, _ = heard(t, u)
+						status, _ := heard(t, u)
 						require.Equal(t, 429, status)
 					}
 				})

@@ -67,11 +67,11 @@ func (u *Upstream) open(r *http.Request) (*call, error) {
 	try := u.seen[k.id]
 	u.mu.Unlock()
 	k.draws = u.config.draw(luck(u.config.seed, k.id, try))
-	k.ask, _ = parseAsk(k.body)
+	k.ask, k.isAI = parseAsk(k.body)
 	k.resource = u.config.resourceOf(r)
 	k.resourceName = u.config.resources[k.resource].name
 	k.key = u.config.key(r)
-	u.config.price(k)
+	u.config.appraise(k)
 	if !k.ask.Stream {
 		k.service += time.Duration(k.output) * u.config.latency.PerToken
 	}
