@@ -74,7 +74,7 @@ func (d *declared) measure() {
 	d.fill = p.Window
 	switch p.Algorithm {
 	case budget.TokenBucket:
-		d.fill = time.Duration(float64(p.Spacing()) * p.Burst)
+		d.fill = time.Duration(p.Burst / p.Limit * float64(p.Window))
 	case budget.LeakyBucket:
 		d.fill = p.Spacing()
 	}
