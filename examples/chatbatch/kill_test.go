@@ -17,6 +17,7 @@ import (
 // Killed twenty times at any moment, and once its output is even torn by hand: in the end every request has one line, and no more was paid for
 // than what was under way at the kills.
 func TestKilledTwentyTimes(t *testing.T) {
+	t.Parallel()
 	const n, workers, kills = 400, 8, 20
 	up := throttletest.NewUpstream(throttletest.WithLatency(throttletest.Latency{Service: throttletest.Uniform(10*time.Millisecond, 60*time.Millisecond)}))
 	server := httptest.NewServer(up)

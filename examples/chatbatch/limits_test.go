@@ -139,8 +139,7 @@ func TestEachModelHasLimitsOfItsOwn(t *testing.T) {
 			fmt.Fprintf(&in, `{"custom_id":"%d","body":{"model":"%s","messages":[]}}`+"\n", i, model)
 		}
 		byModel := map[string][]time.Time{}
-		up := &watched{RoundTripper: calm()}
-		d := newProgram(t, in.String(), up).send(t, "-limit", "small=30/minute", "-limit", "10/second burst 1", "-concurrency", "120")
+		d := newProgram(t, in.String(), calm()).send(t, "-limit", "small=30/minute", "-limit", "10/second burst 1", "-concurrency", "120")
 		require.Equal(t, exitDone, d.code, d.stderr)
 		for _, r := range d.out {
 			model := map[bool]string{true: "large", false: "small"}[r.Line%2 == 0]

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -189,11 +190,11 @@ func TestOrderedOutputIsBounded(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		up := calm(byText(map[string]throttletest.Fault{`Question 7"`: {Delay: time.Hour}}))
 		p := newProgram(t, requests(1000), up)
-		arrived := 0
-		time.AfterFunc(30*time.Minute, func() { arrived = up.Stats().Arrivals })
+		var arrived atomic.Int64
+		time.AfterFunc(30*time.Minute, func() { arrived.Store(int64(up.Stats().Arrivals)) })
 		d := p.send(t, "-ordered", "-concurrency", "5", "-timeout", "2h")
 		assert.Equal(t, exitDone, d.code)
-		assert.Equal(t, 7+windowPerWorker*5, arrived, "the seven before it, and a window from it on")
+		assert.Equal(t, int64(7+windowPerWorker*5), arrived.Load(), "the seven before it, and a window from it on")
 		assert.Len(t, d.out, 1000)
 	})
 }
