@@ -167,7 +167,7 @@ func (a Announce) check() error {
 	if a.Dialect > headers.Discord {
 		return errorf("announce: %d is not a dialect", a.Dialect)
 	}
-	if a.Share < 0 || a.Share > 1 || math.IsNaN(a.Share) || a.Grain < 0 || math.IsNaN(a.Grain) {
+	if !isShare(a.Share) || !natural(a.Grain) {
 		return errorf("announce: a share must lie in 0..1 and a grain must not be negative")
 	}
 	return notNegative("announce: freeze", a.Freeze)

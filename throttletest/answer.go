@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,7 +60,7 @@ func override(h, by http.Header) {
 	for name, values := range by {
 		h.Del(name)
 		if values != nil {
-			h[http.CanonicalHeaderKey(name)] = values
+			h[http.CanonicalHeaderKey(name)] = slices.Clone(values)
 		}
 	}
 }
@@ -75,7 +76,7 @@ func (a *answer) fill(c *config, k *call, v *verdict) {
 	path := k.request.URL.Path
 	switch {
 	case v.status >= http.StatusBadRequest:
-		a.flow = unary(errorBody(v))
+		a.flow = unary(errorBody(v, v.hinted && c.hint != NoHint))
 	case strings.HasSuffix(path, "/chat/completions") && k.ask.Stream:
 		a.header.Set("Content-Type", "text/event-stream")
 		a.flow, a.stream = chatStream(k, v, c.latency.PerToken), true
@@ -97,13 +98,16 @@ func encode(v any) []byte {
 	return append(b, '\n')
 }
 
-// errorBody is an error in OpenAI's form; the type outside is Anthropic's.
-func errorBody(v *verdict) []byte {
+// errorBody is an error in OpenAI's form; the type outside is Anthropic's. The wait is told if it is told elsewhere.
+func errorBody(v *verdict, hinted bool) []byte {
 	kind, code, text := "server_error", "error", http.StatusText(v.status)
 	switch v.reason {
 	case OverLimit:
 		kind, code = v.unit, "rate_limit_exceeded"
-		text = fmt.Sprintf("Rate limit reached for %s. Please try again in %v.", v.unit, v.wait.Round(time.Millisecond))
+		text = "Rate limit reached for " + v.unit + "."
+		if hinted {
+			text += fmt.Sprintf(" Please try again in %v.", v.wait.Round(time.Millisecond))
+		}
 	case Banned:
 		kind, code, text = "banned", "rate_limit_exceeded", "You have been refused too often."
 	case InOutage:

@@ -113,11 +113,21 @@ func TestErrorsSayWhatIsShort(t *testing.T) {
 	v := p.at(0, request(`{"max_tokens":10}`))
 	v = p.at(500*time.Millisecond, request(`{"max_tokens":10}`))
 	assert.Equal(t, 529, v.status)
-	e := parse(t, string(errorBody(&v))).Error
+	e := parse(t, string(errorBody(&v, true))).Error
 	assert.Equal(t, "tokens", e.Type)
 	assert.Equal(t, "Rate limit reached for tokens. Please try again in 59.5s.", e.Message)
+	assert.Equal(t, "Rate limit reached for tokens.", parse(t, string(errorBody(&v, false))).Error.Message)
 	for reason, code := range map[Reason]string{Banned: "rate_limit_exceeded", InOutage: "overloaded", Faulted: "error"} {
-		assert.Equal(t, code, parse(t, string(errorBody(&verdict{reason: reason, status: 500}))).Error.Code)
+		assert.Equal(t, code, parse(t, string(errorBody(&verdict{reason: reason, status: 500}, true))).Error.Code)
+	}
+}
+
+func TestABlindServerIsBlindInItsBodyToo(t *testing.T) {
+	for hint, says := range map[Hint]bool{HintSeconds: true, HintDate: true, HintMillis: true, NoHint: false} {
+		u := NewUpstream(WithLimits(SlidingLog(1, 24*time.Hour)), WithHint(hint, Usual))
+		post(t, u, chatURL, "{}")
+		_, body := post(t, u, chatURL, "{}")
+		assert.Equal(t, says, strings.Contains(body, "try again in"), hint)
 	}
 }
 

@@ -75,4 +75,6 @@ func notNegative(what string, ds ...time.Duration) error {
 	return nil
 }
 
+func isShare(x float64) bool { return x >= 0 && x <= 1 }
+
 func isStatus(code int) bool { return code >= 200 && code <= 599 }

@@ -167,8 +167,10 @@ func (l Limit) check() error {
 		return fmt.Errorf("a window of %v: it must be positive", l.window)
 	case l.kind == kindQuantised && (l.step <= 0 || l.window%l.step != 0):
 		return fmt.Errorf("a step of %v in a window of %v: it must divide the window", l.step, l.window)
-	case l.burst < 0 || l.depth < 0 || l.drawn < 0:
-		return fmt.Errorf("burst %v, depth %v, drawn %v: none may be negative", l.burst, l.depth, l.drawn)
+	case l.kind == kindQuantised && l.units*float64(l.step)/float64(l.window) < 1:
+		return fmt.Errorf("%v units per %v in steps of %v: no step would hold one", l.units, l.window, l.step)
+	case !natural(l.burst) || !natural(l.depth) || !natural(l.drawn):
+		return fmt.Errorf("burst %v, depth %v, drawn %v: none may be negative or infinite", l.burst, l.depth, l.drawn)
 	}
 	for i, c := range l.changes {
 		if !positive(c.units) || c.after <= 0 || i > 0 && c.after <= l.changes[i-1].after {
@@ -177,5 +179,8 @@ func (l Limit) check() error {
 	}
 	return nil
 }
+
+// natural says whether x is zero or more, and finite.
+func natural(x float64) bool { return x == 0 || positive(x) }
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }

@@ -30,7 +30,7 @@ func (o Outage) status() int {
 }
 
 func (o Outage) check() error {
-	if o.Share < 0 || o.Share > 1 || o.For <= 0 || o.From < 0 || o.Status != 0 && !isStatus(o.Status) {
+	if !isShare(o.Share) || o.For <= 0 || o.From < 0 || o.Status != 0 && !isStatus(o.Status) {
 		return errorf("outage: the span must be positive, the share in 0..1, the status in 200..599")
 	}
 	return nil

@@ -25,6 +25,9 @@ type Upstream struct {
 func New(opts ...Option) (*Upstream, error) {
 	c := defaults()
 	for _, opt := range opts {
+		if opt == nil {
+			return nil, errorf("one of the options is nil")
+		}
 		if err := opt(c); err != nil {
 			return nil, err
 		}
