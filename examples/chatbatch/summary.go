@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-18ca0a92/throttle"
 	"github.com/seed-18ca0a92/throttle/budget"
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/job"
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/report"
@@ -142,10 +143,11 @@ func (b *batch) leastByLimits() (least time.Duration) {
 	}
 	for _, s := range states[0].Budgets {
 		done := 0
-		switch s.Unit {
-		case budget.Requests:
+		switch {
+		case s.Source == throttle.SourceAdaptive: // worked out from refusals: no limit that anybody has stated
+		case s.Unit == budget.Requests:
 			done = t.Answered
-		case budget.Tokens:
+		case s.Unit == budget.Tokens:
 			done = t.Tokens.Total
 		}
 		least = max(least, floor(float64(done), s.Limit, s.Window))
