@@ -1,0 +1,212 @@
+package throttle
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+)
+
+func b64(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+
+// recorder remembers events.
+type recorder struct {
+	mu     sync.Mutex
+	events []Event
+}
+
+func (r *recorder) Observe(_ context.Context, e Event) {
+	r.mu.Lock()
+	r.events = append(r.events, e)
+	r.mu.Unlock()
+}
+
+// of is the events of some kinds, in order.
+func (r *recorder) of(kinds ...Kind) (found []Event) {
+	for _, e := range r.events {
+		for _, k := range kinds {
+			if e.Kind == k {
+				found = append(found, e)
+			}
+		}
+	}
+	return found
+}
+
+// The case wants half a second more in the queue after the hold. Here nobody else has gone ahead by then, so the budget is free again.
+func TestOBS02OwnWaitsAreToldFromTheServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(func(n int, _ *http.Request) reply {
+			if n == 2 {
+				return tooMany("Retry-After", "2", "X-RateLimit-Limit", "1000", "X-RateLimit-Remaining", "900", "X-RateLimit-Reset", "3600")
+			}
+			return reply{header: fields("X-RateLimit-Limit", "1000", "X-RateLimit-Remaining", "900", "X-RateLimit-Reset", "3600")}
+		})
+		rec := &recorder{}
+		c, tr := client(t, s, WithPolicies(spaced(1)), WithObserver(rec))
+		flood(t, c, 1, api)
+		resp, _, err := get(c, api)
+		require.NoError(t, err)
+		r, _ := ResultOf(resp)
+		assert.Equal(t, 2, r.Attempts)
+		about(t, time.Second, r.Waited, "our own")
+		about(t, 2*time.Second, r.Held, "the server's")
+		assert.Zero(t, r.BackedOff)
+		waits := rec.of(KindWait, KindHold)
+		require.Len(t, waits, 3)
+		assert.Equal(t, CauseBudget, waits[0].Cause)
+		assert.Equal(t, budget.Requests, waits[0].Budget)
+		assert.Equal(t, KindHold, waits[1].Kind)
+		assert.Equal(t, 429, waits[1].Status)
+		assert.Equal(t, CauseHold, waits[2].Cause)
+
+		tr.Hold("api.example", 2*time.Hour)
+		_, _, err = get(c, api)
+		assert.ErrorContains(t, err, "(hold): needs 2h0m0s, allowed 1h0m0s")
+		_, _, err = do(c, NewContext(t.Context(), Call{MaxWait: NoWait}), http.MethodGet, api, "")
+		assert.ErrorIs(t, err, ErrMaxHold)
+	})
+}
+
+func TestEventsTellTheStoryOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(script(reply{status: 502}, tooMany("Retry-After", "5")))
+		rec := &recorder{}
+		c, _ := client(t, s, WithObserver(rec))
+		_, _, err := get(c, api)
+		require.NoError(t, err)
+		var story []string
+		for _, e := range rec.events {
+			story = append(story, e.Kind.String()+" "+itoa(e.Attempt)+" "+itoa(e.Status))
+			assert.Equal(t, "api.example", e.Key)
+		}
+		assert.Equal(t, []string{"send 1 502", "retry 1 502", "send 2 429", "hold 2 429", "retry 2 429", "wait 3 0", "send 3 200", "done 3 200"}, story)
+	})
+}
+
+func TestOBS01LogIsNotFlooded(t *testing.T) {
+	for name, logs := range map[string]bool{"by default": false, "with a logger": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out bytes.Buffer
+				opts := []Option{WithPolicies(spaced(100))}
+				if logs {
+					opts = append(opts, WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
+				}
+				previous := slog.Default()
+				slog.SetDefault(slog.New(slog.NewTextHandler(&out, nil)))
+				defer slog.SetDefault(previous)
+				s := newServer(always)
+				c, _ := client(t, s, opts...)
+				var wg sync.WaitGroup
+				for range 10_000 {
+					wg.Go(func() { get(c, api) })
+					time.Sleep(9700 * time.Microsecond) // a little too fast: the waits grow to seconds
+				}
+				wg.Wait()
+				lines := strings.Count(out.String(), "\n")
+				if !logs {
+					assert.Zero(t, lines)
+					return
+				}
+				assert.LessOrEqual(t, lines, 11)
+				assert.Positive(t, lines)
+			})
+		})
+	}
+}
+
+func TestLogSumsUpWhatItLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		o := newLogObserver(slog.New(slog.NewTextHandler(&out, nil)))
+		wait := func(key string, d time.Duration) {
+			o.Observe(t.Context(), Event{Kind: KindWait, Key: key, Duration: d})
+		}
+		wait("a", 999*time.Millisecond)
+		assert.Empty(t, out.String())
+		wait("a", time.Second)
+		wait("a", 5*time.Second)
+		wait("a", 2*time.Second)
+		wait("b", 3*time.Second)
+		assert.Equal(t, 2, strings.Count(out.String(), "\n"), "a key has its own lines")
+		time.Sleep(logEvery)
+		out.Reset()
+		wait("a", time.Second)
+		assert.Contains(t, out.String(), "calls=3")
+		assert.Contains(t, out.String(), "longest=5s")
+		for i := range 2 * logKeysMost {
+			wait(itoa(i), time.Second)
+		}
+		assert.LessOrEqual(t, len(o.keys), logKeysMost)
+		out.Reset()
+		for _, e := range []Event{{Kind: KindHold}, {Kind: KindDrop}, {Kind: KindDegraded}, {Kind: KindForgotten}, {Kind: KindSend}, {Kind: KindDone}} {
+			o.Observe(t.Context(), e)
+		}
+		assert.Equal(t, 4, strings.Count(out.String(), "\n"))
+	})
+}
+
+// Events carry no path, no query and no credential, so that nothing made of them has more labels than there are keys.
+func TestOBS03EventsHaveFewLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := &recorder{}
+		c, _ := client(t, newServer(always), WithObserver(rec), WithKey(func(r *http.Request) string { return r.URL.Path[1:2] }))
+		for i := range 1000 {
+			_, _, err := get(c, "http://api.example/"+string("abc"[i%3])+"/"+itoa(i)+"?q="+itoa(i))
+			require.NoError(t, err)
+		}
+		labels := map[string]bool{}
+		for _, e := range rec.events {
+			labels[e.Kind.String()+e.Key+e.Budget+e.Cause.String()] = true
+		}
+		assert.LessOrEqual(t, len(labels), 3*4)
+	})
+}
+
+func TestOBS05HeadersReachTheCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := fields("Retry-After", "7200", "X-RateLimit-Limit", "10", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "7200")
+		for _, kind := range []string{"application/json", "text/event-stream"} {
+			h["Content-Type"] = kind
+			s := newServer(func(int, *http.Request) reply { return reply{status: 429, header: h} })
+			c, _ := client(t, s)
+			resp, _, err := get(c, api)
+			require.NoError(t, err)
+			_, _, err = get(c, api)
+			var limit *LimitError
+			require.ErrorAs(t, err, &limit)
+			for k, v := range h {
+				assert.Equal(t, v, resp.Header.Get(k))
+				assert.Equal(t, v, limit.Header.Get(k))
+			}
+			assert.Equal(t, 1, s.count())
+		}
+	})
+}
+
+func TestNamesOfEverything(t *testing.T) {
+	for i := range len(stopNames) {
+		text, err := Stop(i).MarshalText()
+		require.NoError(t, err)
+		assert.Equal(t, stopNames[i], string(text))
+	}
+	assert.Equal(t, "done", KindDone.String())
+	assert.Equal(t, "backoff", CauseBackoff.String())
+	assert.Equal(t, "shared", SourceShared.String())
+	assert.Equal(t, "unknown", Stop(200).String())
+	assert.Len(t, stopNames, int(Cancelled)+1)
+	assert.Len(t, kindNames, int(KindDone)+1)
+	assert.Len(t, causeNames, int(CauseBackoff)+1)
+}
