@@ -33,8 +33,8 @@ type announced struct {
 
 // quotaID tells the quotas of a key apart.
 type quotaID struct {
-	unit, name string
-	window     time.Duration
+	unit, name, partition string
+	window                time.Duration
 }
 
 func (a *announced) what() *meterName { return &a.meterName }
@@ -92,7 +92,7 @@ func (l *lane) meet(w *waiter, a answer, q *headers.Quota) bool {
 	return true
 }
 
-func idOf(q *headers.Quota) quotaID { return quotaID{q.Unit, q.Name, q.Window.Value} }
+func idOf(q *headers.Quota) quotaID { return quotaID{q.Unit, q.Name, q.Partition, q.Window.Value} }
 
 // hear tells the mirror what an answer said of its quota, which may be nothing.
 func (m *announced) hear(w *waiter, a answer) (news bool) {

@@ -56,7 +56,7 @@ func (r *reader) read(cfg *config, resp *http.Response, now time.Time) outcome {
 	if o.kind == refused {
 		o.safe = true
 		r.look().AddTo(&r.report)
-		o.asked, _ = statedWait(&r.report)
+		o.asked = r.report.Wait().Value
 	} else {
 		o.asked = r.report.RetryAfter.Value
 	}

@@ -61,8 +61,8 @@ func (l *lane) refusal(w *waiter, a answer) time.Duration {
 		return 0
 	}
 	until := now
-	if wait, named := statedWait(a.report); named {
-		until = now.Add(max(wait, l.cfg.backoff.Delay(1)) + spread(wait))
+	if wait := a.report.Wait(); wait.Known {
+		until = now.Add(max(wait.Value, l.cfg.backoff.Delay(1)) + spread(wait.Value))
 	} else if l.bank != nil {
 		until, _ = l.bank.Hold(now)
 	}
@@ -86,29 +86,6 @@ func (w *waiter) blindTo(r *headers.Report) bool {
 		}
 	}
 	return false
-}
-
-// statedWait is how long a refusal says to wait: its Retry-After, else the latest reset among the quotas that are used up, else that of a
-// quota that states nothing but a reset.
-func statedWait(r *headers.Report) (wait time.Duration, ok bool) {
-	if r.RetryAfter.Known {
-		return r.RetryAfter.Value, true
-	}
-	bare := false
-	for _, q := range r.Quotas {
-		if !q.Reset.Known {
-			continue
-		}
-		spent := q.Remaining == headers.Some(0.0)
-		only := !q.Remaining.Known && !q.Limit.Known
-		if spent || only && (!ok || bare) {
-			if !ok || bare && spent || q.Reset.Value > wait {
-				wait = q.Reset.Value
-			}
-			ok, bare = true, !spent
-		}
-	}
-	return wait, ok
 }
 
 // leave gives back the slot of a call whose answer has ended.
