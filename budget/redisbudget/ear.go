@@ -1,0 +1,113 @@
+package redisbudget
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ear listens for holds, so that those who have slots in hand learn of one at once. It is no more than a shortcut: every answer of the
+// script tells the hold too. One goroutine and one connection serve all accounts, as long as there are any.
+type ear struct {
+	client redis.UniversalClient
+
+	mu       sync.Mutex
+	accounts map[string]map[*account]bool // by channel
+	sub      *redis.PubSub                // nil while nobody listens
+	stop     context.CancelFunc
+}
+
+// earPause is how long to wait before a lost connection is tried again.
+const earPause = time.Second
+
+// longestHold is what is believed at the most, in microseconds: ten years.
+const longestHold = 10 * 366 * 24 * 3600e6
+
+// join begins to listen for an account, if it does not yet. It does not wait for the network.
+func (e *ear) join(a *account) {
+	channel := a.names.state
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if all := e.accounts[channel]; all != nil {
+		all[a] = true
+		return
+	}
+	if e.sub == nil {
+		e.accounts = map[string]map[*account]bool{}
+		ctx, stop := context.WithCancel(context.Background())
+		e.sub, e.stop = e.client.Subscribe(ctx), stop
+		context.AfterFunc(ctx, closing(e.sub))
+		go e.listen(ctx, e.sub, channel)
+	} else {
+		go func(sub *redis.PubSub) { _ = sub.Subscribe(context.Background(), channel) }(e.sub)
+	}
+	e.accounts[channel] = map[*account]bool{a: true}
+}
+
+func closing(sub *redis.PubSub) func() { return func() { _ = sub.Close() } }
+
+// part ends that, and all listening with the last one.
+func (e *ear) part(a *account) {
+	channel := a.names.state
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := e.accounts[channel]
+	if !all[a] {
+		return
+	}
+	if delete(all, a); len(all) > 0 {
+		return
+	}
+	if delete(e.accounts, channel); len(e.accounts) > 0 {
+		go func(sub *redis.PubSub) { _ = sub.Unsubscribe(context.Background(), channel) }(e.sub)
+		return
+	}
+	e.stop()
+	e.sub = nil
+}
+
+// listen hands on what is told, until nobody listens any more. A lost connection is made anew, with all its channels, by Receive.
+func (e *ear) listen(ctx context.Context, sub *redis.PubSub, channel string) {
+	_ = sub.Subscribe(ctx, channel)
+	for ctx.Err() == nil {
+		said, err := sub.Receive(ctx)
+		if err != nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(earPause):
+			}
+			continue
+		}
+		if m, ok := said.(*redis.Message); ok {
+			e.tell(m)
+		}
+	}
+}
+
+// tell lets the accounts of a channel know of a hold.
+func (e *ear) tell(m *redis.Message) {
+	left, err := strconv.ParseFloat(m.Payload, 64)
+	if err != nil || !(left > 0) {
+		return
+	}
+	e.mu.Lock()
+	all := slices.Collect(maps.Keys(e.accounts[m.Channel]))
+	e.mu.Unlock()
+	for _, a := range all {
+		a.overhear(time.Now(), time.Duration(min(left, longestHold)*1e3))
+	}
+}
+
+// overhear is told of a hold that lasts d more.
+func (a *account) overhear(now time.Time, d time.Duration) {
+	a.mu.Lock()
+	a.hold(now, d)
+	a.news.changed = true
+	a.mu.Unlock()
+	a.announce()
+}

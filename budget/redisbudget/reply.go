@@ -1,0 +1,122 @@
+package redisbudget
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// reply is what the script answers. Times are from the moment it ran.
+type reply struct {
+	epoch    string
+	declared string // the policies that count, where they are not ours
+	server   time.Time
+	live     int           // processes
+	ttl      time.Duration // the state lives that long if nobody asks again
+	hold     time.Duration // nothing may leave for that long
+	wait     time.Duration // until there would be a slot, if it is beyond the horizon; negative: never
+	slots    []grant
+	seen     []sight // by policy
+}
+
+// grant is a slot: from when until when it may be used.
+type grant struct{ from, until time.Duration }
+
+// sight is what was seen of one budget.
+type sight struct {
+	used, free float64
+	next       time.Duration // until one more is free
+	most       float64       // what it can ever hold
+}
+
+// ShapeError says that another process counts the same key in other units or by other algorithms, so that the two cannot share it. It
+// comes with the event that reports the store as away: this process goes on by itself.
+type ShapeError struct {
+	Key          string
+	Ours, Theirs string // the policies, as text
+}
+
+// Error says what differs, and what to do.
+func (e *ShapeError) Error() string {
+	return fmt.Sprintf("redisbudget: key %q is counted otherwise by another process: here %s there %s: give all processes the same policies", e.Key, e.Ours, e.Theirs)
+}
+
+// LimitsError says that another process declares other limits for the same key. Those of the process that opened the key last count, for
+// all.
+type LimitsError ShapeError
+
+// Error says what differs, and which counts.
+func (e *LimitsError) Error() string {
+	return fmt.Sprintf("redisbudget: key %q has other limits in another process that began later: here %s there %s: the latter count", e.Key, e.Ours, e.Theirs)
+}
+
+var errReply = errors.New("redisbudget: Redis gave an answer that the script does not give: does something else use these keys?")
+
+// words reads the fields of an answer one by one. The first that is not as it should be spoils the rest.
+type words struct {
+	left []any
+	bad  bool
+}
+
+func (w *words) next() any {
+	if len(w.left) == 0 {
+		w.bad = true
+		return nil
+	}
+	x := w.left[0]
+	w.left = w.left[1:]
+	return x
+}
+
+func (w *words) text() string {
+	s, ok := w.next().(string)
+	w.bad = w.bad || !ok
+	return s
+}
+
+func (w *words) number() float64 {
+	x, err := strconv.ParseFloat(w.text(), 64)
+	w.bad = w.bad || err != nil
+	return x
+}
+
+func (w *words) whole() int64 {
+	n, ok := w.next().(int64)
+	w.bad = w.bad || !ok
+	return n
+}
+
+func (w *words) list() *words {
+	l, ok := w.next().([]any)
+	w.bad = w.bad || !ok
+	return &words{left: l}
+}
+
+func (w *words) span() time.Duration { return time.Duration(w.number() * 1e3) }
+
+// parse reads an answer. A ShapeError has no key yet.
+func parse(raw any) (*reply, error) {
+	all, _ := raw.([]any)
+	w := &words{left: all}
+	switch w.text() {
+	case "ok":
+	case "shape":
+		return nil, &ShapeError{Theirs: w.text()}
+	default:
+		return nil, errReply
+	}
+	r := &reply{epoch: w.text(), declared: w.text(), server: time.UnixMicro(int64(w.number())), live: int(w.whole()),
+		ttl: w.span(), hold: w.span(), wait: w.span()}
+	slots, seen := w.list(), w.list()
+	for len(slots.left) > 0 {
+		r.slots = append(r.slots, grant{from: slots.span(), until: slots.span()})
+	}
+	for len(seen.left) > 0 {
+		r.seen = append(r.seen, sight{used: seen.number(), free: seen.number(), next: seen.span(), most: seen.number()})
+	}
+	if w.bad || slots.bad || seen.bad {
+		return nil, errReply
+	}
+	return r, nil
+}

@@ -1,0 +1,116 @@
+package redisbudget
+
+import (
+	"context"
+	"crypto/sha1"
+	_ "embed"
+	"encoding/hex"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+)
+
+//go:embed script.lua
+var laws string
+
+// serverClock makes the script run on the clock of the server. Tests have another.
+const serverClock = "local clock = redis.call('TIME') local now = clock[1] * 1000000 + clock[2]\n"
+
+// script is a text and the name that Redis knows it by.
+type script struct{ text, sha string }
+
+func newScript(clock string) script {
+	sum := sha1.Sum([]byte(clock + laws)) // not for secrecy: it is how EVALSHA names a script
+	return script{text: clock + laws, sha: hex.EncodeToString(sum[:])}
+}
+
+// ask is what a process wants to know, and what it has to tell. Amounts are by policy.
+type ask struct {
+	number    uint64 // of this account's asks
+	policies  string // what describe says of them
+	opens     bool   // first words of an account: its policies are the newest
+	epoch     string // of the state that we know; empty for none
+	nonce     string // for a state that is to begin now
+	remembers bool   // that state cannot have expired since we saw it
+	away      time.Duration
+	process   string
+	life      time.Duration // after which a process counts as dead; negative: this one leaves
+	slots     int
+	slotLife  time.Duration // how long after its moment a slot may be used
+	horizon   time.Duration // a first slot further ahead is not wanted, only the wait
+	hold      time.Duration
+	age       time.Duration // how long ago the oldest of what is given back was due; negative if it lies ahead
+	need      []float64     // the first slot
+	more      []float64     // each one after it
+	back      []float64     // given back; negative: debt
+	spent     []float64     // while away
+	memory    []float64     // believed to be spent in the current window
+}
+
+// args are the arguments of the script.
+func (q *ask) args() []any {
+	args := []any{q.policies, flag(q.opens), q.epoch, q.nonce, flag(q.remembers), micros(q.away), q.process, micros(q.life),
+		q.slots, micros(q.slotLife), micros(q.horizon), micros(q.hold), micros(q.age)}
+	for i := range q.need {
+		for _, n := range []float64{q.need[i], q.more[i], q.back[i], q.spent[i], q.memory[i]} {
+			args = append(args, strconv.FormatFloat(n, 'g', -1, 64))
+		}
+	}
+	return args
+}
+
+func flag(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+func micros(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
+
+// describe writes policies as the script reads them: algorithm, unit, limit, window, burst and phase of each.
+func describe(policies []budget.Policy) string {
+	var b strings.Builder
+	for _, p := range policies {
+		phase := time.Duration(0)
+		if !p.Anchor.IsZero() {
+			phase = p.Anchor.Sub(time.Unix(0, 0).Add(p.Anchor.Sub(time.Unix(0, 0)).Truncate(p.Window)))
+		}
+		for _, word := range []string{p.Algorithm.String(), url.QueryEscape(p.Unit), strconv.FormatFloat(p.Limit, 'g', -1, 64),
+			micros(p.Window), strconv.FormatFloat(p.Burst, 'g', -1, 64), micros(phase)} {
+			b.WriteString(word)
+			b.WriteByte(' ')
+		}
+		b.WriteByte(';')
+	}
+	return strings.ReplaceAll(b.String(), " ;", ";")
+}
+
+// once is a command that is never repeated by itself: when its answer is lost nobody knows whether it ran, and slots would be taken
+// twice.
+type once struct{ *redis.Cmd }
+
+// NoRetry tells the client so.
+func (once) NoRetry() bool { return true }
+
+// run lets Redis run the script. Where it is not known (any more) the text is sent along, once.
+func (s script) run(ctx context.Context, client redis.UniversalClient, n names, q *ask) (any, error) {
+	reply, err := s.send(ctx, client, "evalsha", s.sha, n, q)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		return s.send(ctx, client, "eval", s.text, n, q)
+	}
+	return reply, err
+}
+
+func (s script) send(ctx context.Context, client redis.UniversalClient, verb, what string, n names, q *ask) (any, error) {
+	args := append([]any{verb, what, 2, n.state, n.processes}, q.args()...)
+	cmd := once{redis.NewCmd(ctx, args...)}
+	cmd.SetFirstKeyPos(3)
+	_ = client.Process(ctx, cmd)
+	return cmd.Result()
+}

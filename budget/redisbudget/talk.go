@@ -1,0 +1,214 @@
+package redisbudget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// processLife is how long a process counts that does not ask: longer than any lease, and than most pauses in work.
+const processLife = time.Minute
+
+// request starts the goroutine that talks to Redis, unless it runs already. a.mu must be held.
+func (a *account) request(now time.Time) {
+	if !a.busy && (a.closed || a.mayTalk(now)) {
+		a.busy = true
+		go a.talk()
+	}
+}
+
+// talk says what there is to say, and listens to the answers.
+func (a *account) talk() {
+	for {
+		q, ok := a.next(time.Now())
+		if !ok {
+			return
+		}
+		sent := time.Now()
+		r, err := a.say(q)
+		a.hear(q, r, err, sent, time.Now())
+		if err == nil {
+			a.store.ear.join(a)
+		}
+		a.announce()
+	}
+}
+
+// say is one question, and its answer. If that takes long the account goes on by itself meanwhile.
+func (a *account) say(q *ask) (*reply, error) {
+	watch := time.AfterFunc(a.store.timeout, func() { a.late(q.number) })
+	defer watch.Stop()
+	raw, err := a.store.script.run(context.Background(), a.store.client, a.names, q)
+	if err != nil {
+		return nil, err
+	}
+	return parse(raw)
+}
+
+// next is what to say now, if anything. Nothing ends the talk.
+func (a *account) next(now time.Time) (*ask, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lapse(now)
+	if !a.mayTalk(now) {
+		a.busy = false
+		if a.closed {
+			a.store.ear.part(a)
+		}
+		return nil, false
+	}
+	a.asks++
+	a.flying = true
+	q := &ask{number: a.asks, policies: a.declared, opens: !a.view.opened, epoch: a.view.epoch, nonce: token(), remembers: a.view.remembers(now),
+		process: a.store.process, life: processLife, slots: a.slots, slotLife: a.slotLife(), horizon: horizon,
+		need: slices.Clone(a.need), more: slices.Clone(a.more), back: slices.Clone(a.back),
+		spent: slices.Clone(a.absence.spent), memory: a.memory(now)}
+	if a.closed {
+		a.left, q.life, q.slots = true, -processLife, 0
+	}
+	if !a.oldest.IsZero() {
+		q.age = now.Sub(a.oldest)
+	}
+	if a.tell.After(now) {
+		q.hold = a.tell.Sub(now)
+	}
+	if !a.absence.since.IsZero() {
+		q.away = max(time.Microsecond, now.Sub(a.absence.since))
+	}
+	a.slots, a.oldest = 0, time.Time{}
+	clear(a.back)
+	return q, true
+}
+
+// mayTalk reports whether there is something to say, and somebody who may hear it.
+func (a *account) mayTalk(now time.Time) bool {
+	if a.closed {
+		return !a.left && a.outage == nil && a.view.opened
+	}
+	if a.outage != nil && now.Before(a.outage.probeAt) {
+		return false
+	}
+	return a.slots > 0 || a.tell.After(now) || a.owes()
+}
+
+// hear takes an answer in, or its absence.
+func (a *account) hear(q *ask, r *reply, err error, sent, now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.flying, a.news.changed = false, true
+	if err != nil {
+		a.fail(now, a.explain(err))
+		return
+	}
+	a.view.update(r, sent, now)
+	a.store.live.Store(int64(r.live))
+	if q.away > 0 {
+		a.absence.over(q.spent)
+	}
+	if a.outage != nil {
+		a.outage = nil
+		a.news.add(nil)
+	}
+	a.compare(r)
+	a.hold(now, r.hold)
+	if q.hold > 0 && !a.tell.After(a.held) {
+		a.tell = time.Time{}
+	}
+	a.receive(q, r, sent, now)
+}
+
+// receive puts slots into the pool.
+func (a *account) receive(q *ask, r *reply, sent, now time.Time) {
+	for j, g := range r.slots {
+		left := q.more
+		if j == 0 {
+			left = q.need
+		}
+		// The script ran after sent and before now: from now on the slot is not too early, and until then not too late.
+		a.pool.add(slot{due: now.Add(g.from), until: sent.Add(g.until), left: slices.Clone(left)})
+	}
+	if a.closed {
+		for _, s := range a.pool.slots {
+			a.returns(s)
+		}
+		a.pool.slots = nil
+		return
+	}
+	if len(r.slots) > 0 {
+		a.arm(a.pool.last().Add(returnDelay))
+	}
+	a.tryAt, a.waitFor = time.Time{}, time.Time{}
+	if r.wait > 0 {
+		a.waitFor = now.Add(r.wait)
+		a.tryAt = now.Add(max(r.wait-horizon, retryLeast))
+		a.arm(a.tryAt)
+	}
+}
+
+// hold is what a process learns of a hold that lasts d more.
+func (a *account) hold(now time.Time, d time.Duration) {
+	if until := now.Add(d); d > 0 && until.After(a.held) {
+		a.held = until
+	}
+}
+
+// compare tells when another process has other limits.
+func (a *account) compare(r *reply) {
+	if r.declared == a.view.theirs {
+		return
+	}
+	a.view.theirs = r.declared
+	if r.declared == "" {
+		a.news.add(nil)
+		return
+	}
+	a.news.add(&LimitsError{Key: a.key, Ours: a.declared, Theirs: r.declared})
+}
+
+// explain says where an error comes from.
+func (a *account) explain(err error) error {
+	var shape *ShapeError
+	switch {
+	case errors.As(err, &shape):
+		shape.Key, shape.Ours = a.key, a.declared
+		return shape
+	case errors.Is(err, errReply):
+		return err
+	}
+	return fmt.Errorf("redisbudget: %w", err)
+}
+
+// arm sets the timer, unless it fires sooner already.
+func (a *account) arm(at time.Time) {
+	if a.closed || !a.alarm.IsZero() && !at.Before(a.alarm) {
+		return
+	}
+	a.alarm = at
+	d := max(0, time.Until(at))
+	if a.timer == nil {
+		a.timer = time.AfterFunc(d, a.fire)
+		return
+	}
+	a.timer.Reset(d)
+}
+
+// fire gives back what has lapsed, and lets those who wait ask again.
+func (a *account) fire() {
+	now := time.Now()
+	a.mu.Lock()
+	a.alarm = time.Time{}
+	a.lapse(now)
+	if a.closed {
+		a.mu.Unlock()
+		return
+	}
+	if last := a.pool.last(); !last.IsZero() {
+		a.arm(last.Add(returnDelay))
+	}
+	a.request(now)
+	a.news.changed = true
+	a.mu.Unlock()
+	a.announce()
+}
