@@ -28,6 +28,8 @@ type bucket struct {
 // crowd is how long after others were seen to draw the whole level is not taken for ours.
 const crowd = time.Minute
 
+var thetaN = 8.0
+
 func (m *Mirror) becomeBucket(r reading) {
 	b := &m.buk
 	m.law = bucketLaw
@@ -68,7 +70,7 @@ func (m *Mirror) apportion(r reading) {
 		return
 	}
 	dt, own := r.received-b.mAt, m.sends.total-b.mOwn
-	if dt < measureTime || own < measureOwn {
+	if b.share > 0 && dt < measureTime || own < measureOwn {
 		return
 	}
 	others := max(0, b.rate*dt.Seconds()-(r.lo-b.m0))
@@ -134,8 +136,8 @@ func (m *Mirror) whenBucket(t moment, n, waiting float64, net Network) (moment, 
 	}
 	slope := max(b.rate-b.drain, 0.05*b.rate)
 	level := min(b.supply+slope*max(0, t-b.at).Seconds()-m.sends.total-m.reserve(), top)
-	target := m.target(n, share, net)
-	w := min(1, share+pull) * b.rate
+	target := min(m.limitOr()/2, max(thetaN*n, 6*b.rate*net.Latency.Seconds()), (m.limitOr()-n)/2)
+	w := math.Sqrt(share*math.Sqrt(share)) * b.rate
 	wait := proportional(bucketAt{level - n, top - n, slope, max(0, t-m.last).Seconds(), target * n / w})
 	return t + seconds(wait), false
 }
@@ -150,13 +152,6 @@ func (m *Mirror) whenStill(t moment, n, level float64, net Network) (moment, boo
 	default:
 		return m.probe(), true
 	}
-}
-
-// target is the level that all owners together settle at, above the n units of a call.
-func (m *Mirror) target(n, share float64, net Network) float64 {
-	limit := m.limitOr()
-	theta := max(n, min(limit/4, max(2.5*n, 4*m.buk.rate*net.Latency.Seconds(), 2*n/share)))
-	return min(theta, (limit-n)/2)
 }
 
 type bucketAt struct{ spare, top, rate, idle, weight float64 }

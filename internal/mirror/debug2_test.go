@@ -17,7 +17,21 @@ func TestDebug2(t *testing.T) {
 		if kind == "fixed" {
 			return &fixedWindow{limit: 1200, length: time.Minute, phase: time.Duration(w.rng.Float64() * float64(time.Minute))}
 		}
+		if kind == "job" {
+			return newBucket(10, 60)
+		}
+		if kind == "full" {
+			return newBucket(20, 100)
+		}
 		return newBucket(20, 50)
+	}
+	if kind == "job" {
+		s.workers = 16
+	}
+	if kind == "full" || kind == "job" {
+		s.tell = millis
+		s.service = 120 * time.Millisecond
+		s.jitter = uniform(time.Duration(2*j) * time.Millisecond)
 	}
 	s.script = func(w *world, up *upstream, ps []*process) {
 		for i := range len(ps) {
@@ -29,4 +43,8 @@ func TestDebug2(t *testing.T) {
 	}
 	f := s.play(uint64(seed), false)
 	fmt.Println(f)
+	for _, e := range f.each {
+		fmt.Print(e.done, " ")
+	}
+
 }

@@ -13,6 +13,11 @@ func TestDebug(t *testing.T) {
 	fmt.Sscan(os.Getenv("ARGS"), &w, &j, &seed)
 	s := base(kind, w)
 	s.jitter = exponential(time.Duration(j) * time.Millisecond)
+	for _, f := range theForms {
+		if f.name == os.Getenv("FORM") {
+			s.tell = f.f
+		}
+	}
 	s.script = func(w *world, up *upstream, ps []*process) {
 		ps[0].trace = func(format string, a ...any) {
 			m := ps[0].mir
