@@ -15,7 +15,7 @@ const firstAsk = 4
 func (b *Bank) ask(until instant) instant {
 	l := b.obeyed
 	switch {
-	case until == never:
+	case until == never || !l.mayAsk():
 		return until
 	case l.right < proofs:
 		return b.outage.ask(b.trial.since)

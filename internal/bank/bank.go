@@ -1,9 +1,6 @@
 package bank
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // Network is what is known of the way to the server.
 type Network struct {
@@ -17,44 +14,21 @@ type Bank struct {
 	tape   tape
 	reflex reflex
 	laws   []*belief
-	leak   *leak
-	leaks  []*belief
-	hints  []hint  // the last words of the server
-	extent float64 // what the law in force left open when the last refusal came
-	edgeAt hint    // the last edge that was found between a refusal and a call that was let in
-	deaf   bool    // its words fit no law: they are not believed any more
+	leak   *belief
+	lapses []instant // when no law was left
+	hints  []hint    // the last words of the server
+	extent float64   // what the law in force left open when the last refusal came
+	edgeAt hint      // the last edge that was found between a refusal and a call that was let in
+	deaf   bool      // its words fit no law: they are not believed any more
 	obeyed *belief
 	ramp   ramp
 	trial  trial
 	outage outage
 	net    Network
 
-	since     int     // the first call that is evidence
+	since     uint64  // the first call that is evidence
 	refusedAt instant // when the last refused call left
 }
-
-// belief is a law and how often it was right.
-type belief struct {
-	law
-	right       int  // boundaries in a row at which the law named the moment and the call was let in
-	asked       int  // what right was when the law was last asked after
-	wrong       int  // boundaries in a row at which the call was turned away
-	surprises   int  // refusals that the law should not have seen
-	found       bool // a window named by an edge, not by the server
-	discredited bool // surprised too often: not obeyed any more, though no single answer contradicts it
-}
-
-// caution is the part of its limit that a law must have free before it is tried: an eighth, then half, three quarters …
-// A wrong law about a short time would else be tried again and again while its counter falls call by call.
-func (l *belief) caution() float64 {
-	if l.right > 0 {
-		return 0
-	}
-	return max(1-math.Pow(2, -float64(l.wrong)), 1./8)
-}
-
-// proofs is how often a law must have been right at a boundary before more than one call at a time follows it across.
-const proofs = 2
 
 // New returns a Bank that has seen nothing. Before the first refusal it imposes nothing but a slow start of the calls in flight.
 func New() *Bank {

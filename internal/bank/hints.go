@@ -47,7 +47,7 @@ func (b *Bank) name(h hint, wait time.Duration) {
 // edge adds windows with an edge where the last refusal was followed by a call that was let in, if there was such a place.
 func (b *Bank) edge() bool {
 	t := &b.tape
-	for i := t.judged - 1; i > b.since; i-- {
+	for i := t.judged - 1; i > b.oldest(); i-- {
 		if t.sends[i-1].outcome == refused && t.sends[i].outcome == admitted {
 			return b.found(hint{from: t.sends[i-1].at, to: t.sends[i].at})
 		}

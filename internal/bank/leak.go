@@ -31,8 +31,10 @@ type leak struct {
 	poured instant // when the last call left that the levels count
 	next   uint64  // the first call that they do not
 	pacer  pacer
-	lo, hi int  // the drips that the evidence leaves
-	dead   bool // it leaves none
+	lo, hi int     // the drips that the evidence leaves
+	dead   bool    // it leaves none
+	pace   float64 // the last rate that was tried
+	cap    float64 // not to be exceeded until a slower one is known to be safe; zero for none
 }
 
 var _ law = (*leak)(nil)
@@ -170,7 +172,15 @@ func (l *leak) rate(s *scene) (rate float64, known bool) {
 		return l.pacer.creep(s.now, 0.99*lo.rate, hi.rate), true
 	}
 	middle := min(math.Sqrt(max(lo.rate, hi.rate/16)*hi.rate), max(2*s.recent(), lo.rate))
+	if lo.rate < 0.9*l.cap {
+		middle = min(middle, l.cap)
+	}
 	return l.pacer.creep(s.now, middle, hi.rate), false
+}
+
+// halve begins again below the rate that was refused.
+func (l *leak) halve() {
+	l.cap = l.pace / 2
 }
 
 // burst is how many calls may leave at once when the bucket is empty.
@@ -211,6 +221,7 @@ func (l *leak) promise(s *scene) float64 {
 
 func (l *leak) at(s *scene) instant {
 	rate, _ := l.rate(s)
+	l.pace = rate
 	return l.pacer.at(s, rate, l.burst(rate))
 }
 

@@ -11,10 +11,6 @@ func logSpans() []time.Duration {
 	return []time.Duration{time.Second, 10 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 24 * time.Hour}
 }
 
-// replayed is how many of the last calls are evidence when laws are judged anew: enough for every law to be told from the others,
-// few enough for a replay of a millisecond.
-const replayed = 4096
-
 // learn makes the laws, at the first refusal.
 func (b *Bank) learn() {
 	if b.laws != nil {
@@ -30,9 +26,8 @@ func (b *Bank) learn() {
 			add(newSlidingLog(span, harsh))
 		}
 	}
-	b.leak = newLeak()
-	add(b.leak)
-	b.leaks = b.laws[len(b.laws)-1:]
-	b.since = max(len(b.tape.sends)-replayed, 0)
-	b.tape.judged = b.since
+	add(newLeak())
+	b.leak = b.laws[len(b.laws)-1]
+	b.tape.judged = max(len(b.tape.sends)-replayed, 0)
+	b.since = b.tape.id(b.tape.judged)
 }

@@ -9,6 +9,9 @@ const (
 	longestHold = time.Minute
 )
 
+// longStreak is how many refusals in a row, each of a call that waited for the one before, look like an outage after the fact.
+const longStreak = 3
+
 // outage tells a server that turns everything away from a law that was wrong. The first refusal under a law in good standing is set
 // aside: if a probe after a hold is let in, the law was wrong; if not, the server is.
 type outage struct {
@@ -24,7 +27,7 @@ type outage struct {
 	lasted int           // the length of that
 }
 
-// refused takes note of a refusal of a call that left at a moment; again says that the call left after the last one was known.
+// refused takes note of a refusal; it says whether the call left after the last refusal was known.
 func (o *outage) refused(at, now instant) (again bool) {
 	if at <= o.began {
 		return false
@@ -43,8 +46,8 @@ func (o *outage) extend(now instant) {
 	o.until = now + o.hold
 }
 
-// ask is when to send a call although the law forbids it: 65 s after the first refusal of a streak, 195, 585 … That is how long a
-// law can be wrong.
+// ask is when to send a call although a law that has not proved itself forbids it: 65 s after the first refusal of a streak, 195, 585 …
+// That is how long a law can be wrong.
 func (o *outage) ask(since instant) instant {
 	wait := firstDoubt
 	if o.streak > 0 {
@@ -63,5 +66,53 @@ func (o *outage) over() {
 	o.until = dawn
 }
 
-// longStreak is how many refusals in a row, each of a call that waited for the one before, look like an outage after the fact.
-const longStreak = 3
+// surprising is whether the first refusal of a streak killed a law that had proved itself, or the only one that had ever been right.
+func (b *Bank) surprising(now instant) bool {
+	o := &b.outage
+	if o.streak != 1 || o.doubt || b.obeyed == nil || b.obeyed.alive() {
+		return false
+	}
+	return o.right >= proofs || o.right > 0 && b.best(now) == nil
+}
+
+// doubt sets the refusals of the streak aside, and holds until a probe may tell what they were.
+func (b *Bank) doubt(now instant) {
+	b.outage.doubt = true
+	b.outage.extend(now)
+	b.excuse()
+}
+
+// recover ends an outage when a call was let in that left after it began. If already the first one was, and soon, there was no outage:
+// the law was wrong. If it left late, since the server had named a long wait, nobody knows; the law has to prove itself again.
+func (b *Bank) recover(at instant) {
+	o := &b.outage
+	if at <= o.began || o.streak == 0 {
+		return
+	}
+	if o.doubt {
+		if o.streak == 1 && at-o.began < 2*firstHold {
+			b.accuse()
+		}
+		b.obeyed.right = 0
+	}
+	o.over()
+}
+
+// excuse sets every refusal of the streak aside.
+func (b *Bank) excuse() { b.relabel(refused, excused) }
+
+// accuse turns the refusals of the streak into evidence after all.
+func (b *Bank) accuse() { b.relabel(excused, refused) }
+
+func (b *Bank) relabel(from, to outcome) {
+	judged := false
+	for i := b.tape.index(b.outage.first); i < len(b.tape.sends); i++ {
+		if s := &b.tape.sends[i]; s.outcome == from {
+			s.outcome = to
+			judged = judged || i < b.tape.judged
+		}
+	}
+	if judged {
+		b.restart()
+	}
+}

@@ -81,6 +81,9 @@ func (t *tape) index(id uint64) int {
 // id is the inverse of index.
 func (t *tape) id(i int) uint64 { return t.next - uint64(len(t.sends)-i) }
 
+// flying is how many calls have no answer.
+func (t *tape) flying() int { return int(t.upTo(len(t.sends)).maybe - t.done) }
+
 // answer records the outcome of a pending call.
 func (t *tape) answer(i int, o outcome) {
 	t.sends[i].outcome = o

@@ -2,19 +2,23 @@ package bank
 
 import "time"
 
-// think takes whatever has become certain as evidence, and chooses anew if that was a surprise.
+// replayed is how many of the last calls are evidence when laws are judged anew: enough for every law to be told from the others,
+// few enough for a replay of a millisecond.
+const replayed = 4096
+
+// think takes whatever has become certain as evidence, and chooses anew if that was a refusal, or if the law in force is dead.
 func (b *Bank) think(now instant) {
 	b.settle(now)
 	if b.laws == nil {
 		return
 	}
-	surprise := false
+	refused := false
 	for b.ripe(now) {
-		surprise = b.judge(b.laws, b.tape.judged) || surprise
+		refused = b.judge(b.laws, b.tape.judged) || refused
 		b.tape.judged++
 		b.focus(b.tape.judged)
 	}
-	if surprise || b.obeyed != nil && (b.obeyed.discredited || !b.obeyed.alive()) {
+	if refused || b.obeyed != nil && !b.obeyed.living() {
 		b.choose(now)
 	}
 }
@@ -48,35 +52,43 @@ func (b *Bank) judge(laws []*belief, i int) (refused bool) {
 	if s.outcome == lost || s.outcome == excused {
 		return false
 	}
+	id := b.tape.id(i)
 	e := evidence{tape: &b.tape, i: i, at: s.at, guard: b.guard(), latency: b.net.Latency, reach: b.reflex.least}
 	e.before, e.through = b.tape.seek(i, s.at-e.guard), b.tape.seek(i, s.at+e.guard)
+	h, told := b.word(id)
 	for _, l := range laws {
+		if id < l.since {
+			continue
+		}
 		l.judge(&e)
-	}
-	if !e.refused() {
-		return false
-	}
-	if h, ok := b.word(b.tape.id(i)); ok {
-		for _, l := range laws {
+		if told {
 			l.heed(&e, h)
 		}
 	}
-	return true
+	return e.refused()
+}
+
+// oldest is where the evidence begins that is judged anew.
+func (b *Bank) oldest() int {
+	return max(b.tape.index(b.since), b.tape.judged-replayed)
 }
 
 // focus lets the leak look closer at the rates that are left, at all evidence before a call.
 func (b *Bank) focus(end int) {
-	for b.leak.closer() {
-		for i := b.since; i < end; i++ {
-			b.judge(b.leaks, i)
+	for b.leak.law.(*leak).closer() {
+		for i := b.oldest(); i < end; i++ {
+			b.judge([]*belief{b.leak}, i)
 		}
 	}
 }
 
-// rejudge shows all evidence to some laws again, which have forgotten it.
-func (b *Bank) rejudge(laws ...*belief) {
-	for i := b.since; i < b.tape.judged; i++ {
-		b.judge(laws, i)
+// restart judges all laws anew.
+func (b *Bank) restart() {
+	for _, l := range b.laws {
+		l.forget()
+	}
+	for i := b.oldest(); i < b.tape.judged; i++ {
+		b.judge(b.laws, i)
 		b.focus(i + 1)
 	}
 }
