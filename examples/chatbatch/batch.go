@@ -145,7 +145,7 @@ func (b *batch) begin(ctx context.Context) (f *feed, err error) {
 	if err = b.openReport(); err != nil {
 		return nil, err
 	}
-	if b.client, err = newClient(b.settings, b.target, b.world.network, b.guess, b.tally); err != nil {
+	if b.client, err = newClient(ctx, b); err != nil {
 		return nil, err
 	}
 	if err = b.client.book(ctx, b.settings, b.plan.earlier.Attempts); err != nil {

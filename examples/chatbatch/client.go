@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"net/http"
 
 	"github.com/seed-18ca0a92/throttle"
@@ -15,6 +16,7 @@ type client struct {
 	*http.Client
 	transport *throttle.Transport
 	target    *target
+	store     io.Closer // of -redis; may be nil
 }
 
 // connections are those of one run: as many as there are workers, so that none is closed only to be opened again.
@@ -25,10 +27,30 @@ func connections(workers int) http.RoundTripper {
 }
 
 // newClient builds it from the flags: the network connects, Traffic counts every attempt, the throttle decides when there is one.
-func newClient(s *settings, t *target, network http.RoundTripper, guess *llm.Estimator, tally *job.Tally) (*client, error) {
+func newClient(ctx context.Context, b *batch) (*client, error) {
+	s, network := b.settings, b.world.network
 	if network == nil {
 		network = connections(s.workers)
 	}
+	c := &client{target: b.target}
+	opts := options(s, b.guess)
+	if s.redis != "" {
+		store, more, err := share(ctx, s, b.world.stderr)
+		if err != nil {
+			return nil, err
+		}
+		c.store, opts = store, append(opts, more...)
+	}
+	var err error
+	if c.transport, err = throttle.NewTransport(&job.Traffic{Base: network, Tally: b.tally}, opts...); err != nil {
+		return nil, err
+	}
+	c.Client = &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
+	return c, nil
+}
+
+// options are the flags in the throttle's words.
+func options(s *settings, guess *llm.Estimator) []throttle.Option {
 	opts := []throttle.Option{
 		throttle.WithKey(llm.ByModel),
 		throttle.WithCost(costOf(s, guess)),
@@ -43,14 +65,10 @@ func newClient(s *settings, t *target, network http.RoundTripper, guess *llm.Est
 	if s.maxAttempts > 0 {
 		opts = append(opts, throttle.WithMaxAttempts(s.maxAttempts))
 	}
-	if len(s.policiesOf(""))+len(s.limits) > 0 {
+	if s.limited() {
 		opts = append(opts, throttle.WithPolicyFunc(s.policyFunc))
 	}
-	transport, err := throttle.NewTransport(&job.Traffic{Base: network, Tally: tally}, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return &client{&http.Client{Transport: transport, CheckRedirect: noRedirect}, transport, t}, nil
+	return opts
 }
 
 // noRedirect keeps the key, and the requests, with the host that the user named.
@@ -68,9 +86,9 @@ func costOf(s *settings, guess *llm.Estimator) func(*http.Request) budget.Cost {
 	}
 }
 
-// book counts the requests that earlier runs sent within the day, by model, against -rpd.
+// book counts the requests that earlier runs sent within the day, by model, against -rpd. A shared store knows them already.
 func (c *client) book(ctx context.Context, s *settings, attempts map[string]int) error {
-	if s.rpd == 0 {
+	if s.rpd == 0 || s.redis != "" {
 		return nil
 	}
 	for model, n := range attempts {
@@ -102,4 +120,7 @@ func (c *client) keyOf(ctx context.Context, model string) (string, error) {
 func (c *client) close() {
 	_ = c.transport.Close() // never fails: it has no store
 	c.CloseIdleConnections()
+	if c.store != nil {
+		_ = c.store.Close() // nothing is left to be told there
+	}
 }

@@ -64,6 +64,9 @@ func (s *settings) policiesOf(model string) []budget.Policy {
 	return all
 }
 
+// limited tells whether any limit is declared.
+func (s *settings) limited() bool { return s.rpm > 0 || s.tpm > 0 || s.rpd > 0 || len(s.limits) > 0 }
+
 func (s *settings) general() (all []budget.Policy) {
 	if s.rpm > 0 {
 		all = append(all, budget.PerMinute(s.rpm))

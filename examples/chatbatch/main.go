@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // The exit codes.
@@ -29,6 +31,7 @@ type world struct {
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // so that a reader that goes away is an error of the write, which stops the job as it should
+	redis.SetLogger(silent{})
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	os.Exit(run(context.Background(), os.Args[1:], world{

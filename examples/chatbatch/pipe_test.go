@@ -23,7 +23,7 @@ func TestAFilter(t *testing.T) {
 		assert.Contains(t, d.stderr, "chatbatch: ")
 		assert.NotContains(t, d.stderr, "\x1b")
 		assert.NotContains(t, d.stderr, "\r")
-		assert.Contains(t, d.stderr, "wait for requests (20 per 1m0s, declared)", "a long wait is explained")
+		assert.Contains(t, d.stderr, "wait for requests (limit 20 per 1m0s, declared)", "a long wait is explained")
 	})
 }
 

@@ -18,6 +18,8 @@ const (
 	plainEvery, demoEvery = 10 * time.Second, 2 * time.Second
 	// idleEvery is the same while nothing ends: a long wait is told, but not over and over.
 	idleEvery = time.Minute
+	// barWidth is that of the bar itself, barFrame of the percentage and blanks around it, in columns.
+	barWidth, barFrame = 16, 12
 )
 
 // progress shows how far a job is, and why it waits.
@@ -34,7 +36,7 @@ type progress struct {
 // newProgress begins to show the progress of b, unless it is to be quiet; it follows the limits in any case, for the report.
 func (b *batch) newProgress() *progress {
 	p := &progress{batch: b, every: plainEvery, last: time.Now(), done: make(chan struct{}), ended: make(chan struct{})}
-	if !b.settings.quiet && isTerminal(b.world.stderr) {
+	if !b.settings.quiet && terminal(b.world.stderr) != nil {
 		p.bar = newBar(b)
 	}
 	if b.settings.isDemo {
@@ -50,7 +52,7 @@ func newBar(b *batch) *progressbar.ProgressBar {
 		most = int64(b.census.toSend())
 	}
 	return progressbar.NewOptions64(most,
-		progressbar.OptionSetWriter(b.world.stderr), progressbar.OptionSetWidth(24), progressbar.OptionShowCount(),
+		progressbar.OptionSetWriter(b.world.stderr), progressbar.OptionSetWidth(barWidth), progressbar.OptionShowDescriptionAtLineEnd(),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish(), progressbar.OptionUseANSICodes(true))
 }
 
@@ -73,7 +75,7 @@ func (p *progress) end() {
 	close(p.done)
 	<-p.ended
 	if p.bar != nil {
-		_ = p.bar.Clear() // a terminal that is gone needs no clearing
+		_ = p.bar.Clear() // as above
 	}
 }
 
@@ -87,8 +89,8 @@ func (p *progress) look(now time.Time) {
 	s := p.status(now, states)
 	switch {
 	case p.bar != nil:
-		p.bar.Describe(s.String())
-		_ = p.bar.Set(s.ended) // as above
+		p.bar.Describe(cut(s.String(), columns(p.batch.world.stderr)-barWidth-barFrame))
+		_ = p.bar.Set(s.ended) // a terminal that is gone needs no bar
 	case now.Sub(p.last) >= p.every && (s.ended > p.shown || now.Sub(p.last) >= idleEvery):
 		p.last, p.shown = now, s.ended
 		fmt.Fprintf(p.batch.world.stderr, "chatbatch: %s\n", s)
@@ -127,7 +129,7 @@ func (s status) String() string {
 	text += fmt.Sprintf(", %.3g/s", s.rate)
 	if s.rate > 0 && s.most > s.ended {
 		left := time.Duration(float64(s.most-s.ended) / s.rate * float64(time.Second))
-		text += fmt.Sprintf(", about %v left", round(left))
+		text += fmt.Sprintf(", about %v left", round(left).Round(time.Second))
 	}
 	if s.why != "" {
 		text += "; " + s.why
@@ -158,9 +160,9 @@ func waitingFor(now time.Time, states []throttle.KeyState) string {
 // limitText is a limit and who says so.
 func limitText(b throttle.BudgetState) string {
 	if b.Window == 0 {
-		return fmt.Sprintf("%s, %v", amount(b.Limit), b.Source)
+		return fmt.Sprintf("limit %s, %v", amount(b.Limit), b.Source)
 	}
-	return fmt.Sprintf("%s per %v, %v", amount(b.Limit), b.Window, b.Source)
+	return fmt.Sprintf("limit %s per %v, %v", amount(b.Limit), b.Window, b.Source)
 }
 
 // tightest is the budget that has the smallest part of its limit left.

@@ -26,6 +26,7 @@ const (
 // settings is what the flags say.
 type settings struct {
 	input, output, url string
+	redis              string
 	keyEnv, keyHeader  string
 	keyEnvGiven        bool
 	format             batchfile.Format
@@ -83,6 +84,7 @@ func (s *settings) register(fs *flag.FlagSet) {
 	fs.Float64Var(&s.tpm, "tpm", 0, "tokens a minute, for each model")
 	fs.Float64Var(&s.rpd, "rpd", 0, "requests a day, for each model; those of earlier runs in -o count")
 	fs.Var(&s.limits, "limit", "further `LIMIT` such as \"10/second burst 20\", or \"model=500/minute\" for one model; may be repeated")
+	fs.StringVar(&s.redis, "redis", "", "`URL` such as redis://localhost:6379/0: all runs that name it share the limits above")
 	fs.IntVar(&s.workers, "concurrency", defaultWorkers, "requests at once")
 	fs.IntVar(&s.maxAttempts, "max-attempts", 0, "attempts for each request, the first included; 1 = no retry (default: 10 for refusals, 4 for failures)")
 	fs.DurationVar(&s.maxWait, "max-wait", 0, "longest wait of one request in all (default: none)")
@@ -131,6 +133,7 @@ func (s *settings) check() error {
 		{s.input == "" && s.url != "", "-url without -i: say which requests to send"},
 		{s.input != "" && s.url == "" && !s.dryRun, "-i without -url: say where to send the requests (or -n to check them only)"},
 		{s.input == "" && s.dryRun, "-n without -i: say which requests to check"},
+		{s.redis != "" && !s.limited(), "-redis without a limit: say what is shared, with -rpm, -tpm, -rpd or -limit"},
 		{s.overwrite && s.retryFailed, "-overwrite and -retry-failed exclude each other"},
 	} {
 		if c.bad {
