@@ -84,7 +84,7 @@ end
 
 function frame.most(p) return p.limit end
 
-function frame.faded(p, n, room) return math.ceil((1 - math.max(0, room) / n) * p.window) end
+function frame.faded(p, n, room) return (1 - math.max(0, room) / n) * p.window end
 
 function frame.at(p, n)
   local room = p.limit * slack - n
@@ -372,7 +372,7 @@ local function earliest(units)
       at = math.max(at, p.at(p, units[i]))
     end
   end
-  return math.ceil(at)
+  return at
 end
 
 local wait, slots = 0, {}
