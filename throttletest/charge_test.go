@@ -80,6 +80,21 @@ func TestChargesOfAICalls(t *testing.T) {
 	}
 }
 
+func TestACostFunctionHasTheLastWord(t *testing.T) {
+	for _, c := range []struct {
+		cost float64
+		want Reason
+	}{{1000, Admitted}, {1001, OverLimit}} {
+		p := newPlay(t, WithCharge(ChargeSettled), WithLimits(FixedWindow(1000, time.Minute).Of(budget.Tokens)),
+			WithCost(func(*http.Request, []byte) budget.Cost { return budget.Cost{budget.Tokens: c.cost} }))
+		v := p.at(0, request(`{"max_tokens":5}`))
+		assert.Equal(t, c.want, v.reason)
+		if c.want == Admitted {
+			assert.Zero(t, v.pool.counters[0].law.state(dawn).left, "and nothing is settled")
+		}
+	}
+}
+
 func TestCostsBelowZeroAreNothing(t *testing.T) {
 	costs := []budget.Cost{{budget.Requests: -5}, {budget.Requests: math.NaN()}, {budget.Requests: 0}, {budget.Requests: 2}, {"other": 3}, nil}
 	p := newPlay(t, WithLimits(FixedWindow(3, time.Minute)), WithCost(func(r *http.Request, _ []byte) budget.Cost {
