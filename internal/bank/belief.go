@@ -28,7 +28,7 @@ func (l *belief) credit() {
 	if l.right > provenCalls {
 		l.surprises = 0
 	}
-	if l.windowed() && l.right >= proofs || l.right >= provenCalls && l.extent() == 0 {
+	if l.right >= provenCalls || l.right >= proofs && (l.windowed() || l.extent() == 0) {
 		l.established = true
 	}
 }

@@ -8,7 +8,7 @@ func (b *Bank) praise(id uint64, now instant) {
 	}
 	switch {
 	case b.trial.asks:
-		b.contradict()
+		b.contradict(now)
 	case b.trial.prompt:
 		l.credit()
 		b.widen()
@@ -19,8 +19,8 @@ func (b *Bank) praise(id uint64, now instant) {
 }
 
 // contradict gives up a law that said no where the server said yes, or its limit if it has proved itself.
-func (b *Bank) contradict() {
-	if !b.renew() {
+func (b *Bank) contradict(now instant) {
+	if !b.renew(now) {
 		b.obeyed.discredited = true
 		return
 	}

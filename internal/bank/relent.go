@@ -4,8 +4,8 @@ import "time"
 
 // Others draw on the quota if the laws had to be given up so often in so short a time.
 const (
-	sharedAfter  = 3
-	sharedWithin = 10 * time.Minute
+	sharedAfter  = 4
+	sharedWithin = 5 * time.Minute
 )
 
 // relent finds a law when none is left, by giving up the least that helps: the limit of the law that has proved itself; the belief in the
@@ -13,7 +13,7 @@ const (
 // have. Else the server counts in another way than it did: the older half of the evidence goes. If that happens again and again, others
 // draw on the same quota, and no counter over our own calls can explain anything.
 func (b *Bank) relent(now instant) *belief {
-	for _, give := range []func() bool{b.renew, b.deafen, b.forgive, b.strain, b.edge} {
+	for _, give := range []func() bool{func() bool { return b.renew(now) }, b.deafen, b.forgive, b.strain, b.edge} {
 		if give() {
 			b.restart()
 			if best := b.best(now); best != nil {
@@ -32,14 +32,17 @@ func (b *Bank) relent(now instant) *belief {
 	}
 }
 
+// killedWithin is how long ago a refusal may be that killed a law: a first hold, and a round trip.
+const killedWithin = 3 * time.Second
+
 // renew lets the law in force begin anew, if it has proved itself: the server may count as it did, but to another limit.
-func (b *Bank) renew() bool {
+func (b *Bank) renew(now instant) bool {
 	l := b.obeyed
 	if l == nil || !l.established {
 		return false
 	}
 	l.since = b.tape.next
-	if b.outage.streak > 0 {
+	if now < b.refusedAt+killedWithin {
 		l.since = b.outage.first
 		if k, ok := l.law.(*leak); ok {
 			k.halve()
