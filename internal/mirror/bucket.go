@@ -148,7 +148,7 @@ func (m *Mirror) whenStill(t moment, n, level float64, net Network) (moment, boo
 	case n <= level:
 		return t, false
 	case m.flying() > 0:
-		return t + net.Latency, false
+		return t + net.answer(), false
 	default:
 		return m.probe(), true
 	}

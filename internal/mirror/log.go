@@ -54,7 +54,7 @@ func (m *Mirror) learnLog(r reading, net Network) {
 func (m *Mirror) doubt(r reading, net Network) law {
 	used := m.limit - r.left
 	start := r.sent - m.length.value
-	least := m.ends.upTo(r.sent) + r.cost - m.journal.upTo(r.received-m.length.value+m.journal.grain)
+	least := m.ends.upTo(r.sent-1) + r.cost - m.journal.upTo(r.received-m.length.value+m.journal.grain)
 	most := m.sends.upTo(r.received) - m.journal.upTo(start-2*net.Latency)
 	switch {
 	case r.refused: // its cost was not counted

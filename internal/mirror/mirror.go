@@ -14,6 +14,9 @@ type Network struct {
 	Latency time.Duration
 }
 
+// answer is how long to wait for an answer before asking again: never nothing at all, whatever the network.
+func (n Network) answer() time.Duration { return max(n.Latency, time.Millisecond) }
+
 // Answer is one answer's word on this quota.
 type Answer struct {
 	Sent, Received time.Time
@@ -124,7 +127,7 @@ func (m *Mirror) when(t moment, n, waiting float64, net Network) (moment, bool) 
 	}
 	m.turn(t)
 	if m.first.tooMany(m.flying(), n) {
-		return t + max(net.Latency, time.Millisecond), false
+		return t + net.answer(), false
 	}
 	switch m.law {
 	case bucketLaw:

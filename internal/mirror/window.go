@@ -76,7 +76,7 @@ func (m *Mirror) whenWindow(t moment, n float64, net Network) (moment, bool) {
 	case w.dated:
 		return w.edge, m.law != windowLaw
 	case m.flying() > 0:
-		return t + net.Latency, false
+		return t + net.answer(), false
 	default:
 		return m.probe(), true
 	}
