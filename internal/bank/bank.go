@@ -131,6 +131,7 @@ func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
 	if at > now {
 		b.trial.wait(now, at)
 		if ask := b.ask(at); ask < at {
+			b.trial.asks = true
 			return max(ask, now), true
 		}
 	}

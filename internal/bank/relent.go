@@ -13,6 +13,9 @@ const (
 // have. Else the server counts in another way than it did: the older half of the evidence goes. If that happens again and again, others
 // draw on the same quota, and no counter over our own calls can explain anything.
 func (b *Bank) relent(now instant) *belief {
+	if debugRelent != nil {
+		debugRelent(b)
+	}
 	for _, give := range []func() bool{func() bool { return b.renew(now) }, b.deafen, b.forgive, b.strain, b.edge} {
 		if give() {
 			b.restart()
@@ -144,3 +147,5 @@ func (b *Bank) begin() {
 	}
 	b.restart()
 }
+
+var debugRelent func(*Bank)

@@ -33,12 +33,12 @@ func (t *trial) wait(now, until instant) {
 	if !t.boundary {
 		t.boundary, t.since = true, now
 	}
-	t.moment = until
+	t.moment, t.asks = until, false
 }
 
 func (t *trial) sent(id uint64, now instant) {
 	if t.boundary || t.lone {
-		*t = trial{flying: true, alone: t.lone, id: id, asks: t.moment != never && now < t.moment, prompt: t.moment == never || now-t.moment < prompt}
+		*t = trial{flying: true, alone: t.lone, id: id, asks: t.asks && now < t.moment, prompt: t.moment == never || now-t.moment < prompt}
 	}
 }
 
