@@ -59,6 +59,9 @@ func (a *account) demand(now time.Time, need []float64, waiting budget.Cost, cov
 	calls := max(1, waiting.Of(budget.Requests))
 	a.mean(need, waiting, calls)
 	size := a.leaseSize(now)
+	if a.view.scarce {
+		size = min(size, int(calls)) // others wait for what this one might not need
+	}
 	if a.flying || covered && 2*len(a.pool.slots) > size || now.Before(a.tryAt) {
 		return // when an answer comes, all who wait are looked at again
 	}

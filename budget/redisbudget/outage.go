@@ -14,6 +14,23 @@ type outage struct {
 	shares  []budget.Budget // its part of the budgets; nil unless Share
 	probeAt time.Time       // when Redis may be asked again
 	probes  int
+	until   time.Time // Redis is there, and this is over then; zero while it is not
+}
+
+// back reports whether the outage is over.
+func (o *outage) back(now time.Time) bool { return !o.until.IsZero() && !now.Before(o.until) }
+
+// comeBack ends the outage, once the others are back too: quiet from now.
+func (a *account) comeBack(now time.Time, quiet time.Duration) {
+	if quiet <= 0 {
+		a.outage = nil
+		a.news.add(nil)
+		return
+	}
+	a.outage.until = now.Add(quiet)
+	a.outage.probeAt = a.outage.until
+	a.absence.since = now
+	a.arm(a.outage.until)
 }
 
 // absence is what happened since the process went on by itself, for Redis to know when it is back.
@@ -31,8 +48,11 @@ func (a *absence) over(told []float64) {
 const (
 	// probeFirst and probeMost bound the time between two probes: soon enough that nobody notices a hiccup, rare enough not to be
 	// in the way of a server that starts.
-	probeFirst = 200 * time.Millisecond
-	probeMost  = 2 * time.Second
+	probeFirst = 100 * time.Millisecond
+	probeMost  = 500 * time.Millisecond
+	// quietTime is how long it takes until all that work have found out that Redis is back: the longest pause, and an attempt that
+	// a client of Redis repeats before it gives up.
+	quietTime = 1200 * time.Millisecond
 	// probeSpread is the part of that time that is random, so that the processes do not all come back at once.
 	probeSpread = 0.3
 )
@@ -56,12 +76,13 @@ func (a *account) fail(now time.Time, err error) {
 		if a.store.outage == Share {
 			a.outage.shares = a.shares(now)
 		}
-		if a.absence.since.IsZero() {
-			a.absence.since = now
-		}
 		a.news.add(err)
 	}
+	if a.absence.since.IsZero() {
+		a.absence.since = now
+	}
 	o := a.outage
+	o.until = time.Time{}
 	pause := min(probeMost, probeFirst<<min(o.probes, 10))
 	o.probes++
 	o.probeAt = now.Add(time.Duration(float64(pause) * (1 - probeSpread*rand.Float64())))
@@ -69,14 +90,11 @@ func (a *account) fail(now time.Time, err error) {
 	a.news.changed = true
 }
 
-// shares are the budgets of one of several equal processes, each with its part of what was spent when Redis was last seen. They run on the
-// server's clock.
+// shares are the budgets of one of several equal processes, each with its part of what is spent. They run on the server's clock. What
+// was spent when Redis was last seen is taken for what is spent now: where all is used, that is so.
 func (a *account) shares(now time.Time) []budget.Budget {
 	processes := a.store.least(a.view.live)
-	seenAt := a.view.server(a.view.at)
-	if a.view.epoch == "" {
-		seenAt = now
-	}
+	clock := a.view.server(now)
 	var all []budget.Budget
 	for i, p := range a.policies {
 		share, err := budget.New(p.Share(1 / processes))
@@ -87,21 +105,21 @@ func (a *account) shares(now time.Time) []budget.Budget {
 		if a.view.epoch != "" {
 			used = a.view.seen[i].used
 		}
-		spend(share, p, seenAt, used/processes)
+		spend(share, p, clock, used/processes)
 		all = append(all, share)
 	}
 	return all
 }
 
-// spend books what was used at seenAt. For a log it is spread over the window, as nobody knows better.
-func spend(b budget.Budget, p budget.Policy, seenAt time.Time, used float64) {
+// spend books what was used. For a log it is spread over the window, as nobody knows better.
+func spend(b budget.Budget, p budget.Policy, now time.Time, used float64) {
 	const pieces = 16
 	if p.Algorithm != budget.SlidingLog {
-		b.Take(seenAt, used)
+		b.Take(now, used)
 		return
 	}
 	for i := range pieces {
-		b.Take(seenAt.Add(-p.Window/pieces*time.Duration(pieces-1-i)), used/pieces)
+		b.Take(now.Add(-p.Window/pieces*time.Duration(pieces-1-i)), used/pieces)
 	}
 }
 

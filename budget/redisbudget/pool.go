@@ -14,7 +14,7 @@ type slot struct {
 // pool is the slots in hand, in the order in which they are due. The zero value is empty.
 type pool struct{ slots []slot }
 
-// add puts new slots in.
+// add puts new slots in, none of which may be over before it begins.
 func (p *pool) add(s ...slot) {
 	p.slots = append(p.slots, s...)
 	slices.SortStableFunc(p.slots, func(a, b slot) int { return a.due.Compare(b.due) })
@@ -24,8 +24,8 @@ func (p *pool) add(s ...slot) {
 func (p *pool) at(need []float64) (time.Time, bool) {
 	first := 0
 	have := make([]float64, len(need))
-	for _, s := range p.slots {
-		for ; p.slots[first].until.Before(s.due); first++ {
+	for i, s := range p.slots {
+		for ; first < i && p.slots[first].until.Before(s.due); first++ {
 			accumulate(have, p.slots[first].left, -1)
 		}
 		accumulate(have, s.left, 1)

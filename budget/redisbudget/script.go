@@ -43,6 +43,8 @@ type ask struct {
 	slots     int
 	slotLife  time.Duration // how long after its moment a slot may be used
 	horizon   time.Duration // a first slot further ahead is not wanted, only the wait
+	expires   time.Time     // by the server's clock: no slots are wanted when the script runs later; zero for no such time
+	quiet     time.Duration // how long others may take to come back, should all have been away; 0 = there are none
 	hold      time.Duration
 	age       time.Duration // how long ago the oldest of what is given back was due; negative if it lies ahead
 	need      []float64     // the first slot
@@ -55,7 +57,7 @@ type ask struct {
 // args are the arguments of the script.
 func (q *ask) args() []any {
 	args := []any{q.policies, flag(q.opens), q.epoch, q.nonce, flag(q.remembers), micros(q.away), q.process, micros(q.life),
-		q.slots, micros(q.slotLife), micros(q.horizon), micros(q.hold), micros(q.age)}
+		q.slots, micros(q.slotLife), micros(q.horizon), moment(q.expires), micros(q.quiet), micros(q.hold), micros(q.age)}
 	for i := range q.need {
 		for _, n := range []float64{q.need[i], q.more[i], q.back[i], q.spent[i], q.memory[i]} {
 			args = append(args, strconv.FormatFloat(n, 'g', -1, 64))
@@ -72,6 +74,14 @@ func flag(b bool) string {
 }
 
 func micros(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
+
+// moment is a time as the script counts it.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "0"
+	}
+	return strconv.FormatInt(t.UnixMicro(), 10)
+}
 
 // describe writes policies as the script reads them: algorithm, unit, limit, window, burst and phase of each.
 func describe(policies []budget.Policy) string {

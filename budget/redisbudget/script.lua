@@ -299,7 +299,8 @@ local declared, opens, known, nonce = word(), word() == '1', word(), word()
 local remembers, away = word() == '1', number()
 local me, seen = word(), number()
 local count, life, horizon = number(), number(), number()
-local hold, age = number(), number()
+local expires = number()
+local quietTime, hold, age = number(), number(), number()
 
 -- Whose limits count: those of who opened last.
 local fresh = not S.epoch
@@ -350,6 +351,18 @@ for i, p in ipairs(policies) do
   end
 end
 
+-- When everybody was away, they come back one by one. Until the last can have, those who are back go on as they did meanwhile: no slot lies
+-- before `quiet`.
+local quiet = tonumber(S.quiet or 0)
+if quietTime > 0 and (lost and fresh or away > 0 and now - tonumber(S.seen or 0) >= 0.9 * away) then
+  quiet = now + quietTime
+  for _, p in ipairs(policies) do
+    if laws[p.kind] == bucket then
+      p.empty(p, quiet)
+    end
+  end
+end
+
 -- A hold is only ever extended. What the bucket holds at its end is nothing: a refusal has shown that.
 local held = tonumber(S.hold or 0)
 if now + hold > held and hold > 0 then
@@ -364,7 +377,7 @@ end
 
 -- The earliest moment for units of all policies; nil if one of them can never hold them.
 local function earliest(units)
-  local at = math.max(now, held)
+  local at = math.max(now, held, quiet)
   for i, p in ipairs(policies) do
     if units[i] > p.most(p) * slack then
       return nil
@@ -375,6 +388,10 @@ local function earliest(units)
   return at
 end
 
+-- Nobody waits any more for an answer this late: its slots would be lost.
+if expires > 0 and now > expires then
+  count = 0
+end
 local wait, slots = 0, {}
 for j = 1, count do
   local units = j == 1 and need or more
@@ -400,7 +417,7 @@ for j = 1, count do
   slots[#slots + 1] = text(till - now)
 end
 
-local out = { 'epoch', epoch, 'declared', theirs }
+local out = { 'epoch', epoch, 'declared', theirs, 'seen', text(now), 'quiet', text(quiet) }
 local ttl, seenNow = math.max(0, held - now), {}
 for i, p in ipairs(policies) do
   local used = p.used(p)
@@ -440,5 +457,5 @@ redis.call('PEXPIRE', KEYS[2], string.format('%.0f', ttl))
 
 return {
   'ok', epoch, theirs == declared and '' or theirs, text(now), redis.call('ZCARD', KEYS[2]), text(ttl),
-  text(math.max(0, held - now)), text(wait), slots, seenNow,
+  text(math.max(0, held - now)), text(math.max(0, quiet - now)), text(wait), slots, seenNow,
 }

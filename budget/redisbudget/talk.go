@@ -61,12 +61,18 @@ func (a *account) next(now time.Time) (*ask, bool) {
 	}
 	a.asks++
 	a.flying = true
-	q := &ask{number: a.asks, policies: a.declared, opens: !a.view.opened, epoch: a.view.epoch, nonce: token(), remembers: a.view.remembers(now),
+	q := &ask{number: a.asks, policies: a.declared, opens: !a.view.opened, epoch: a.view.epoch, nonce: token(), remembers: a.view.remembers(now) || !a.absence.since.IsZero(),
 		process: a.store.process, life: processLife, slots: a.slots, slotLife: a.slotLife(), horizon: horizon,
 		need: slices.Clone(a.need), more: slices.Clone(a.more), back: slices.Clone(a.back),
 		spent: slices.Clone(a.absence.spent), memory: a.memory(now)}
 	if a.closed {
 		a.left, q.life, q.slots = true, -processLife, 0
+	}
+	if a.view.epoch != "" { // the clock that we know may be a round trip slow
+		q.expires = a.view.server(now).Add(a.store.timeout + a.view.trip)
+	}
+	if a.store.least(a.view.live) > 1 {
+		q.quiet = quietTime
 	}
 	if !a.oldest.IsZero() {
 		q.age = now.Sub(a.oldest)
@@ -102,14 +108,17 @@ func (a *account) hear(q *ask, r *reply, err error, sent, now time.Time) {
 		a.fail(now, a.explain(err))
 		return
 	}
-	a.view.update(r, sent, now)
+	a.view.update(r, now, min(now.Sub(sent), a.store.timeout))
 	a.store.live.Store(int64(r.live))
 	if q.away > 0 {
 		a.absence.over(q.spent)
 	}
-	if a.outage != nil {
-		a.outage = nil
-		a.news.add(nil)
+	switch {
+	case a.outage == nil:
+	case now.Sub(sent) > a.store.timeout: // it is there, but still too slow
+		a.fail(now, errLate)
+	default:
+		a.comeBack(now, r.quiet)
 	}
 	a.compare(r)
 	a.hold(now, r.hold)
@@ -127,7 +136,12 @@ func (a *account) receive(q *ask, r *reply, sent, now time.Time) {
 			left = q.need
 		}
 		// The script ran after sent and before now: from now on the slot is not too early, and until then not too late.
-		a.pool.add(slot{due: now.Add(g.from), until: sent.Add(g.until), left: slices.Clone(left)})
+		s := slot{due: now.Add(g.from), until: sent.Add(g.until), left: slices.Clone(left)}
+		if s.until.Before(s.due) {
+			a.returns(s) // the answer took longer than the slot lives
+			continue
+		}
+		a.pool.add(s)
 	}
 	if a.closed {
 		for _, s := range a.pool.slots {
@@ -203,6 +217,9 @@ func (a *account) fire() {
 	if a.closed {
 		a.mu.Unlock()
 		return
+	}
+	if a.outage != nil && a.outage.back(now) {
+		a.comeBack(now, 0)
 	}
 	if last := a.pool.last(); !last.IsZero() {
 		a.arm(last.Add(returnDelay))

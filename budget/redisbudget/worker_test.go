@@ -1,0 +1,150 @@
+package redisbudget
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	throttle "github.com/seed-18ca0a92/throttle"
+	"github.com/seed-18ca0a92/throttle/budget"
+)
+
+// orders tell a process of the fleet what to do.
+type orders struct {
+	Redis, URL string
+	Policies   []budget.Policy
+	For        time.Duration
+	Callers    int     // that call again as soon as they have an answer
+	Rate       float64 // or calls per second that come whatever happens
+	Timeout    time.Duration
+}
+
+// findings are what it saw.
+type findings struct {
+	OK, Refused, Failed int
+	Asks                int64 // of Redis
+	Degraded, Back      int
+	Err                 string // the first that a call ended with
+}
+
+// work is the main function of a process of the fleet: it says that it is ready, waits for a line, works, and tells what it saw.
+func work(text string) int {
+	var o orders
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		return 2
+	}
+	rdb := redis.NewClient(&redis.Options{Addr: o.Redis})
+	asks := &counter{}
+	rdb.AddHook(asks)
+	store, err := New(rdb, WithTimeout(o.Timeout))
+	if err != nil {
+		return 2
+	}
+	w := &worker{orders: o}
+	client, err := throttle.NewClient(throttle.WithPolicies(o.Policies...), throttle.WithStore(store), throttle.WithMaxAttempts(1),
+		throttle.WithObserver(throttle.ObserverFunc(w.observe)))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	fmt.Println("ready")
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return 1
+	}
+	w.run(client)
+	w.saw.Asks = asks.n.Load()
+	_ = json.NewEncoder(os.Stdout).Encode(&w.saw)
+	return 0
+}
+
+// counter counts the scripts that Redis is asked to run.
+type counter struct{ n atomic.Int64 }
+
+func (c *counter) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (c *counter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if name := cmd.Name(); name == "evalsha" || name == "eval" {
+			c.n.Add(1)
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (c *counter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+type worker struct {
+	orders
+	mu  sync.Mutex
+	saw findings
+}
+
+func (w *worker) observe(_ context.Context, e throttle.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case e.Kind != throttle.KindDegraded:
+	case e.Err != nil:
+		w.saw.Degraded++
+	default:
+		w.saw.Back++
+	}
+}
+
+// run calls until the time is over.
+func (w *worker) run(client *http.Client) {
+	ctx, cancel := context.WithCancel(context.Background()) // not a deadline: the lane would refuse calls for that
+	defer cancel()
+	time.AfterFunc(w.For, cancel)
+	var calls sync.WaitGroup
+	for range w.Callers {
+		calls.Go(func() {
+			for ctx.Err() == nil {
+				w.call(ctx, client)
+			}
+		})
+	}
+	for next := time.Now(); w.Rate > 0 && ctx.Err() == nil; time.Sleep(time.Until(next)) {
+		calls.Go(func() { w.call(ctx, client) })
+		next = next.Add(time.Duration(rand.ExpFloat64() / w.Rate * float64(time.Second)))
+	}
+	calls.Wait()
+}
+
+func (w *worker) call(ctx context.Context, client *http.Client) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.URL, nil)
+	if err != nil {
+		panic(err)
+	}
+	resp, err := client.Do(req)
+	if err == nil {
+		_, err = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case ctx.Err() != nil: // the time is over
+	case err != nil:
+		w.saw.Failed++
+		if w.saw.Err == "" {
+			w.saw.Err = err.Error()
+		}
+	case resp.StatusCode == http.StatusOK:
+		w.saw.OK++
+	default:
+		w.saw.Refused++
+	}
+}
