@@ -113,6 +113,9 @@ func (b *batch) close() {
 	if b.in != nil {
 		b.in.close()
 	}
+	if b.client != nil {
+		b.client.close()
+	}
 	if b.out != nil {
 		_ = b.out.Close() // after a run this was done before, and its error told
 	}
@@ -129,7 +132,6 @@ func (b *batch) run(ctx context.Context) int {
 	if err != nil {
 		return refuse(b.world.stderr, err)
 	}
-	defer b.client.close()
 	b.watch(ctx)
 	err = b.work(f)
 	return b.finish(f, err)
@@ -141,9 +143,6 @@ func (b *batch) begin(ctx context.Context) (f *feed, err error) {
 		if err := b.target.reach(ctx); err != nil {
 			return nil, err
 		}
-	}
-	if err = b.openReport(); err != nil {
-		return nil, err
 	}
 	if b.client, err = newClient(ctx, b); err != nil {
 		return nil, err
@@ -159,11 +158,23 @@ func (b *batch) begin(ctx context.Context) (f *feed, err error) {
 	if f, err = b.feed(c, rejects); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.in.name, err)
 	}
+	return f, b.beginOutput()
+}
+
+// beginOutput creates and changes files, as the last step before the first request.
+func (b *batch) beginOutput() error {
+	if err := b.openReport(); err != nil {
+		return err
+	}
 	drop := b.census.sendsAgain
 	if !b.in.whole() || b.census.again.Len() == 0 {
 		drop = nil
 	}
-	return f, b.out.Begin(drop)
+	err := b.out.Begin(drop)
+	if err != nil {
+		b.dropReport()
+	}
+	return err
 }
 
 // work is the job itself.
@@ -179,6 +190,7 @@ func (b *batch) work(f *feed) error {
 	}
 	show := b.newProgress()
 	j.Run(cloning{f})
+	f.close()
 	show.end()
 	err := flush()
 	if !b.in.whole() && f.census.again.Len() > 0 {

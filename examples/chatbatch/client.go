@@ -43,6 +43,7 @@ func newClient(ctx context.Context, b *batch) (*client, error) {
 	}
 	var err error
 	if c.transport, err = throttle.NewTransport(&job.Traffic{Base: network, Tally: b.tally}, opts...); err != nil {
+		c.closeStore()
 		return nil, err
 	}
 	c.Client = &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
@@ -118,8 +119,12 @@ func (c *client) keyOf(ctx context.Context, model string) (string, error) {
 
 // close ends what waits and lets go of the connections.
 func (c *client) close() {
-	_ = c.transport.Close() // never fails: it has no store
+	_ = c.transport.Close() // it has nothing to lose
 	c.CloseIdleConnections()
+	c.closeStore()
+}
+
+func (c *client) closeStore() {
 	if c.store != nil {
 		_ = c.store.Close() // nothing is left to be told there
 	}

@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/job"
 	"github.com/seed-18ca0a92/throttle/llm"
 )
 
-// feed turns the lines of the input into tasks, and counts them.
+// feed turns the lines of the input into tasks, and counts them. It may be left in the middle of a read that never ends: see close.
 type feed struct {
+	mu     sync.Mutex // guards what follows, but never a read
+	closed bool
+
 	in      *batchfile.Reader
 	name    string
 	plan    plan
@@ -28,15 +32,32 @@ var _ job.Feed = (*feed)(nil)
 func (f *feed) Next() (*job.Task, error) {
 	for {
 		item, err := f.in.Next()
-		f.census.lines, f.census.format = f.in.Lines(), f.in.Format()
-		f.tell()
-		if err != nil {
-			return nil, err
-		}
-		if t := f.task(item); t != nil {
-			return t, nil
+		if t, err := f.count(item, err); t != nil || err != nil {
+			return t, err
 		}
 	}
+}
+
+// count takes a line, or the end, into the census.
+func (f *feed) count(item batchfile.Item, err error) (*job.Task, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, io.EOF
+	}
+	f.census.lines, f.census.format = f.in.Lines(), f.in.Format()
+	f.tell()
+	if err != nil {
+		return nil, err
+	}
+	return f.task(item), nil
+}
+
+// close ends the counting, so that the census can be read though somebody may still wait for the next line.
+func (f *feed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
 }
 
 // tell names the bad lines, once there is a reason to believe that the file is one of requests. A table is refused in one sentence instead.

@@ -12,17 +12,36 @@ import (
 // the day are used up, stops and says when to go on.
 const maxHold = time.Hour
 
-// stopIfStalled stops the job when calls wait, none is under way, and their budget gives nothing for too long.
+// stopIfStalled stops the job when nothing is under way, and all who wait do so for a budget that gives nothing for too long.
 func (b *batch) stopIfStalled(now time.Time, states []throttle.KeyState) {
+	var first throttle.BudgetState
 	for _, s := range states {
-		if s.Waiting == 0 || s.InFlight > 0 {
+		if s.InFlight > 0 {
+			return
+		}
+		if s.Waiting == 0 {
 			continue
 		}
-		for _, budget := range s.Budgets {
-			if wait := budget.Next.Sub(now); budget.Available < 1 && wait > maxHold {
-				text := fmt.Sprintf("the %s are used up (%s)", budget.Unit, limitText(budget))
-				b.brake.Pull(job.Stop{Kind: job.Hold, Text: text, Until: budget.Next})
-			}
+		empty, ok := stalled(now, s.Budgets)
+		if !ok {
+			return
+		}
+		if first.Next.IsZero() || empty.Next.Before(first.Next) {
+			first = empty
 		}
 	}
+	if !first.Next.IsZero() {
+		text := fmt.Sprintf("the %s are used up (%s)", first.Unit, limitText(first))
+		b.brake.Pull(job.Stop{Kind: job.Hold, Text: text, Until: first.Next})
+	}
+}
+
+// stalled is the budget of a key that gives nothing for too long.
+func stalled(now time.Time, budgets []throttle.BudgetState) (throttle.BudgetState, bool) {
+	for _, s := range budgets {
+		if s.Available < 1 && s.Next.Sub(now) > maxHold {
+			return s, true
+		}
+	}
+	return throttle.BudgetState{}, false
 }

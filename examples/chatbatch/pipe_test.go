@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -68,4 +69,27 @@ func (c *counting) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	return copy(p, c.lines[n]), nil
+}
+
+// A pipe may be silent for ever; the job can still be stopped, and so can a check.
+func TestASilentPipeCanBeLeft(t *testing.T) {
+	for name, args := range map[string][]string{"sending": {"-url", apiHost, "-key-env", "", "-"}, "checking": {"-n", "-"}} {
+		virtual(t, func(t *testing.T) {
+			silent, writer := io.Pipe()
+			interrupts := make(chan os.Signal, 1)
+			go func() { _, _ = io.WriteString(writer, requests(3)) }()
+			time.AfterFunc(10*time.Second, func() { interrupts <- os.Interrupt })
+			var stdout, stderr strings.Builder
+			began := time.Now()
+			code := run(t.Context(), args, world{
+				env: func(string) string { return "" }, stdin: silent, stdout: &stdout, stderr: &stderr, interrupts: interrupts, network: calm(),
+			})
+			assert.Equal(t, exitInterrupted, code, name)
+			assert.Equal(t, 10*time.Second, time.Since(began), name)
+			if name == "sending" {
+				assert.Len(t, parseResults(t, stdout.String()), 3)
+			}
+			require.NoError(t, writer.Close()) // lets the abandoned reader end
+		})
+	}
 }

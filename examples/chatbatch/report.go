@@ -15,6 +15,15 @@ func (b *batch) openReport() (err error) {
 	return err
 }
 
+// dropReport takes the file away again: there will be no run.
+func (b *batch) dropReport() {
+	if b.page != nil {
+		_ = b.page.Close() // it is empty, and
+		_ = os.Remove(b.settings.report)
+		b.page = nil
+	}
+}
+
 // writeReport draws the run.
 func (b *batch) writeReport() error {
 	if b.page == nil {

@@ -35,16 +35,41 @@ func refuse(stderr io.Writer, err error) int {
 
 // runBatch does what the flags say, after what is known beyond them was added.
 func runBatch(ctx context.Context, s *settings, w world, add func(*batch)) int {
-	b, err := prepare(s, w)
-	if err != nil {
-		return refuse(w.stderr, err)
+	p, ok := prepareUnlessInterrupted(ctx, s, w)
+	switch {
+	case !ok:
+		return exitInterrupted
+	case p.err != nil:
+		return refuse(w.stderr, p.err)
 	}
-	defer b.close()
+	defer p.batch.close()
 	if add != nil {
-		add(b)
+		add(p.batch)
 	}
 	if s.dryRun {
-		return b.dryRun()
+		return p.batch.dryRun()
 	}
-	return b.run(ctx)
+	return p.batch.run(ctx)
+}
+
+// prepared is what prepare returned.
+type prepared struct {
+	batch *batch
+	err   error
+}
+
+// prepareUnlessInterrupted is false when a signal came first. Nothing was changed then, and whatever is still being read can be left behind.
+func prepareUnlessInterrupted(ctx context.Context, s *settings, w world) (prepared, bool) {
+	result := make(chan prepared, 1)
+	go func() {
+		b, err := prepare(s, w)
+		result <- prepared{b, err}
+	}()
+	select {
+	case p := <-result:
+		return p, true
+	case <-w.interrupts:
+	case <-ctx.Done():
+	}
+	return prepared{}, false
 }

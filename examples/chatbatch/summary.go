@@ -27,17 +27,15 @@ func (b *batch) summary(out io.Writer) {
 
 // facts are the lines of the summary, most important things first.
 func (b *batch) facts() []report.Fact {
-	t, c, stop := b.tally.Totals(), b.census, b.brake.Stop()
+	t, stop := b.tally.Totals(), b.brake.Stop()
 	l := &facts{}
-	l.add("requests", "%d answered, %d failed%s", t.Answered, t.Failed-c.rejectedIn(t), unfinished(t, stop))
+	l.add("requests", "%d answered, %d failed%s", t.Answered, t.Failed, unfinished(t, stop))
 	b.addInput(l)
 	for _, cause := range byCount(t.Causes) {
-		if !strings.HasPrefix(cause, rejectedCause) {
-			l.add("failed", "%d × %s", t.Causes[cause], cause)
-		}
+		l.add("failed", "%d × %s", t.Causes[cause], cause)
 	}
 	l.add("attempts", "%d HTTP requests sent, %d × 429, %d lost or 5xx", t.Requests, t.Refused, t.Faults)
-	if n := time.Duration(t.Answered + t.Failed - c.rejectedIn(t)); n > 0 {
+	if n := time.Duration(t.Answered + t.Failed); n > 0 {
 		l.add("waited", "%v for the own turn, %v held by the server, %v after failures (a request, on average)",
 			round(t.Waited/n), round(t.Held/n), round(t.BackedOff/n))
 	}
@@ -87,19 +85,6 @@ func (l *lines) add(name, format string, args ...any) {
 
 // String begins with the name of the program.
 func (l *lines) String() string { return "chatbatch:\n" + l.text.String() }
-
-// rejectedCause begins the cause of a rejected line's result.
-const rejectedCause = "rejected"
-
-// rejectedIn is how many of the failures are rejected lines.
-func (c *census) rejectedIn(t job.Totals) (n int) {
-	for cause, k := range t.Causes {
-		if strings.HasPrefix(cause, rejectedCause) {
-			n += k
-		}
-	}
-	return n
-}
 
 func unfinished(t job.Totals, stop job.Stop) string {
 	if stop.Kind == job.NotStopped && t.Unsent == 0 {
@@ -191,10 +176,10 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// amount writes a number without an exponent.
+// amount writes a number to four digits, or whole.
 func amount(n float64) string {
-	if n < 100 {
-		return strconv.FormatFloat(n, 'f', -1, 64)[:min(5, len(strconv.FormatFloat(n, 'f', -1, 64)))]
+	if n < 1000 {
+		return strconv.FormatFloat(n, 'g', 4, 64)
 	}
 	return strconv.FormatFloat(n, 'f', 0, 64)
 }

@@ -23,7 +23,7 @@ func TestTimesForPersons(t *testing.T) {
 }
 
 func TestNumbersForPersons(t *testing.T) {
-	for in, want := range map[float64]string{0: "0", 0.5: "0.5", 2: "2", 1.0 / 3: "0.333", 99.99999: "99.99", 1234.56: "1235", 1e9: "1000000000"} {
+	for in, want := range map[float64]string{0: "0", 0.5: "0.5", 2: "2", 1.0 / 3: "0.3333", 99.99: "99.99", 300: "300", 1234.56: "1235", 1e9: "1000000000"} {
 		assert.Equal(t, want, amount(in))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/results"
 	"github.com/seed-18ca0a92/throttle/llm"
 )
 
@@ -70,15 +71,15 @@ func (j *Job) closeSpendOnStop(finished <-chan struct{}) {
 
 // feed hands out the tasks in order, no faster than workers and sink take them.
 func (j *Job) feed(feed Feed, tasks chan<- *Task) {
+	ask, got := j.reader(feed)
+	defer close(ask)
 	for n := 0; ; n++ {
 		if !j.Sink.Reserve(j.Brake.Pulled()) {
 			return
 		}
-		t, err := feed.Next()
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				j.Brake.Pull(Stop{Kind: NoInput, Text: fmt.Sprintf("the input cannot be read: %v", err), Err: err})
-			}
+		ask <- struct{}{}
+		t, ok := j.next(got)
+		if !ok {
 			return
 		}
 		t.n = n
@@ -91,6 +92,38 @@ func (j *Job) feed(feed Feed, tasks chan<- *Task) {
 			j.letGo(t)
 			return
 		}
+	}
+}
+
+// given is what a feed gave.
+type given struct {
+	task *Task
+	err  error
+}
+
+// reader asks the feed, once for each question, in a goroutine of its own: a pipe may have nothing to say for hours, and nobody must wait for it
+// once the job is stopped.
+func (j *Job) reader(feed Feed) (ask chan<- struct{}, got <-chan given) {
+	questions, answers := make(chan struct{}, 1), make(chan given, 1)
+	go func() {
+		for range questions {
+			t, err := feed.Next()
+			answers <- given{t, err}
+		}
+	}()
+	return questions, answers
+}
+
+// next waits for the feed's answer, or for the stop of the job.
+func (j *Job) next(got <-chan given) (*Task, bool) {
+	select {
+	case g := <-got:
+		if g.err != nil && !errors.Is(g.err, io.EOF) {
+			j.Brake.Pull(Stop{Kind: NoInput, Text: fmt.Sprintf("the input cannot be read: %v", g.err), Err: g.err})
+		}
+		return g.task, g.err == nil
+	case <-j.Brake.Pulled():
+		return nil, false
 	}
 }
 
@@ -128,7 +161,8 @@ func (j *Job) letGo(t *Task) {
 // do sends one request and records its result.
 func (j *Job) do(t *Task) {
 	if t.Request == nil {
-		j.record(t, outcome{line: t.Ready, cause: "rejected: " + t.Ready.Error.Code})
+		j.Tally.rejected()
+		j.put(t.n, t.Ready)
 		return
 	}
 	if j.Brake.isPulled() {
@@ -163,7 +197,11 @@ func (j *Job) noteLost(o outcome) {
 func (j *Job) record(t *Task, o outcome) {
 	j.Spend.settle(t.reserve, int64(o.tokens.Total))
 	j.Tally.ended(time.Now(), o.cause, o.tokens)
-	if err := j.Sink.Put(t.n, o.line); err != nil {
+	j.put(t.n, o.line)
+}
+
+func (j *Job) put(n int, l *results.Line) {
+	if err := j.Sink.Put(n, l); err != nil {
 		j.Brake.Pull(Stop{Kind: NoOutput, Text: err.Error()})
 	}
 }

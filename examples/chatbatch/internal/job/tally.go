@@ -18,6 +18,7 @@ type Totals struct {
 	Ended    time.Time      // of the last request that ended; now while none has
 	Answered int            // requests with a 2xx answer
 	Failed   int            // requests without one
+	Rejected int            // lines that were no requests and got a result line that says so
 	Unsent   int            // requests let go because the job was stopped
 	Causes   map[string]int // of the failures
 
@@ -144,6 +145,12 @@ func (t *Tally) refusesAccount(status int) bool {
 		return t.totals.Answered == 0
 	}
 	return false
+}
+
+func (t *Tally) rejected() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.totals.Rejected++
 }
 
 func (t *Tally) unsent() {
