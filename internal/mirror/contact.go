@@ -1,28 +1,32 @@
 package mirror
 
-// contact is the first acquaintance with a quota. Until enough answers agree that nobody else draws on it, only so many calls
-// are in the air that half of what the newest answer leaves stays untouched. The zero value has heard nothing.
+// contact is the first acquaintance with a quota. One call goes alone; every answer after it lets another tenth of what the
+// newest one leaves into the air, until enough have agreed that nobody else draws. So ten processes that start at once do not
+// run into each other, and a lone one loses a round trip. The zero value has heard nothing.
 type contact struct {
-	agreed int
-	left   float64
-	sent   moment
+	answers int
+	left    float64 // by the answer whose call left last
+	sent    moment
 }
 
-// acquainted is how many answers must agree that nobody else draws. Fewer let several processes that start at once run into
-// each other; more only matter for tiny limits.
-const acquainted = 8
+const (
+	// acquainted is how many answers end the first contact.
+	acquainted = 8
+	// opening is the part of what is left that each answer allows to be in the air.
+	opening = 0.1
+)
 
-func (c *contact) answered(r reading) {
-	if c.agreed >= acquainted || !r.counted {
+func (c *contact) hear(r reading) {
+	if c.answers >= acquainted {
 		return
 	}
-	if c.agreed == 0 || r.sent >= c.sent {
+	if c.answers == 0 || r.sent >= c.sent {
 		c.left, c.sent = r.left, r.sent
 	}
-	c.agreed++
+	c.answers++
 }
 
-// tooMany says whether one more call of n units would put too much into the air.
-func (c *contact) tooMany(flying, n float64) bool {
-	return c.agreed > 0 && c.agreed < acquainted && flying > 0 && flying+n > c.left/10*float64(c.agreed)
+// full says whether n more units would put too much into the air.
+func (c *contact) full(flying, n float64) bool {
+	return c.answers > 0 && c.answers < acquainted && flying > 0 && flying+n > opening*float64(c.answers)*c.left
 }

@@ -21,7 +21,7 @@ func TestDebug(t *testing.T) {
 	s.script = func(w *world, up *upstream, ps []*process) {
 		ps[0].trace = func(format string, a ...any) {
 			m := ps[0].mir
-			fmt.Printf("%9.3f %s | law %d S-A %.0f edge %.3f(%v) low %.3f prev %.3f len %v fly %.0f rate %.2f\n", w.now.Seconds()-m.epoch.Sub(epoch).Seconds(), fmt.Sprintf(format, a...), m.law, m.win.supply-m.sends.total, m.win.edge.Seconds(), m.win.dated, m.win.edgeLow.Seconds(), m.win.previous.Seconds(), m.length.value, m.flying(), m.buk.rate)
+			fmt.Printf("%9.3f %s | law %d S-A %.0f edge %.3f(%v) low %.3f prev %.3f len %v fly %.0f rate %.2f\n", w.now.Seconds()-m.epoch.Sub(epoch).Seconds(), fmt.Sprintf(format, a...), m.law, m.free(0), m.window.edge.least.Seconds(), m.window.edge.known, m.window.edge.low.Seconds(), m.window.previous.Seconds(), m.length.value, m.flying(), m.bucket.rate)
 		}
 	}
 	f := s.run(uint64(seed))

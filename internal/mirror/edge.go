@@ -1,58 +1,143 @@
 package mirror
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
-const probeLeast = time.Second
+// edge is when a window ends, by what its answers say: no later than the earliest of what they promise.
+type edge struct {
+	known       bool
+	least, most moment // the earliest and the latest promise
+	low         moment // the window surely has not ended before
+	grain       moment // of the coarsest reset
+
+	// How the server rounds its resets, as far as is known. It outlives the window.
+	up   bool
+	late moment // what to add to every promise of a server that rounds down or to the nearest
+}
+
+func (e *edge) forget() { *e = edge{up: e.up, late: e.late} }
+
+// hear takes in what an answer from this window says of its edge.
+func (e *edge) hear(r reading) {
+	if !r.timed {
+		return
+	}
+	if r.reset == 0 && r.grain > 0 {
+		e.late = max(e.late, r.grain) // a server that rounds up does not say so before the edge
+	}
+	if !e.known {
+		e.known, e.least, e.most = true, r.to(), r.to()
+	}
+	e.least, e.most = min(e.least, r.to()), max(e.most, r.to())
+	e.low = max(e.low, r.from())
+	e.grain = max(e.grain, r.grain)
+}
+
+// outlived notes that the window answered after its supposed end.
+func (e *edge) outlived(r reading) {
+	e.late = max(e.late, r.grain)
+	e.least = r.to()
+}
+
+const (
+	// spread is how much of a grain the promises must cover so that each fraction of a second has had its turn.
+	spread = 0.9
+	// prompt is how soon after the earliest promise a call must have found the new window, in grains, to show that none came too
+	// early. Rounding to the nearest makes the earliest half a grain too early.
+	prompt = 0.25
+)
+
+// crossed notes that a call found the next window open: if it left right after the earliest of promises that cover all
+// fractions, the server rounds up.
+func (e *edge) crossed(r reading) {
+	covered := float64(e.most-e.least) >= spread*float64(e.grain)
+	e.up = e.up || e.known && covered && float64(r.sent-e.least) < prompt*float64(e.grain)
+}
+
+// edgeOf is when the present window ends, whether that is known, and whether it is sure. A window that ended once ends again
+// one length after its first answer, at the latest.
+func (m *Mirror) edgeOf() (at moment, known, sure bool) {
+	w := &m.window
+	e := &w.edge
+	at, known, sure = e.least+e.late, e.known, e.grain == 0 || e.late > 0 || e.up
+	if m.law != windowLaw || w.previous == 0 || !m.length.sure() || w.opened == 0 {
+		return at, known, sure
+	}
+	byLength := w.opened + m.length.value
+	if !known {
+		return byLength, true, true
+	}
+	if !sure {
+		at += e.grain
+	}
+	return min(at, byLength), true, true
+}
+
+// probeEvery is how long after the newest answer a quota is tried again that is used up and never said until when.
+const probeEvery = time.Second
 
 // place says which window an answer speaks of.
 type place uint8
 
 const (
 	this    place = iota
-	earlier       // the one before: nothing to learn from it any more
+	earlier       // one before: nothing to learn from it any more
 	next          // a new one has begun
 )
 
-func (w *window) place(r reading, length moment) place {
-	if w.outlives(r, length) {
+func (m *Mirror) place(r reading) place {
+	w := &m.window
+	at, known, _ := m.edgeOf()
+	switch {
+	case w.previous > 0 && r.from() < w.previous:
+		return earlier
+	case !known || r.from() < at:
+		return this
+	case m.outlives(r):
+		w.edge.outlived(r)
 		return this
 	}
-	from := r.sent
-	if r.timed {
-		from = r.from()
-	}
-	switch {
-	case w.previous > 0 && from < w.previous:
-		return earlier
-	case w.dated && from >= w.edge:
-		return next
-	}
-	return this
-}
-
-// outlives says whether the old window still answers after the moment that was taken for its end: nothing was given back, and
-// the reset is still about to come. It is how a server shows that it rounds its resets down.
-func (w *window) outlives(r reading, length moment) bool {
-	late := w.dated && r.sent >= w.edge && r.timed && r.reset <= r.grain && length > longInGrains*r.grain
-	return late && (r.refused || r.counted && r.sureLo <= w.leastHi)
+	return next
 }
 
 // longInGrains is how many grains a window must be long for a reset of one grain to be its end and not its beginning.
 const longInGrains = 4
 
-// narrow takes in what an answer from this window says of its edge.
-func (w *window) narrow(r reading) {
-	if !r.timed {
-		return
+// outlives says whether the old window still answers after the moment that was taken for its end: nothing was given back, and
+// the reset is still about to come. It is how a server shows that it rounds down.
+func (m *Mirror) outlives(r reading) bool {
+	ending := r.timed && r.reset <= r.grain && m.length.value > longInGrains*r.grain
+	return ending && (r.refused || r.counted && r.sureLo <= m.window.heights.least)
+}
+
+// heights are the least values that the supply surely did not exceed. An answer that is merely slow tells of an earlier time,
+// when others had not yet drawn what they drew since, so a rise is proven only by a call that left after the lower height was
+// known.
+type heights struct {
+	least           float64 // of all answers
+	settled         float64 // of those that came before since
+	since           moment
+	closed, filling float64 // of the two batches that follow
+	closedAt        moment
+}
+
+func (h *heights) forget() {
+	inf := math.Inf(1)
+	*h = heights{least: inf, settled: inf, closed: inf, filling: inf}
+}
+
+func (h *heights) add(r reading) {
+	if r.sent >= h.closedAt {
+		h.settled, h.since = min(h.settled, h.closed), h.closedAt
+		h.closed, h.closedAt, h.filling = h.filling, r.received, math.Inf(1)
 	}
-	if w.dated && r.sent >= w.edge {
-		// The old window answers after its end: this server rounds down, so every edge is later than it says.
-		w.late = max(r.grain, w.late)
-		w.edge = r.to() + w.late
-		return
-	}
-	if to := r.to() + w.late; !w.dated || to < w.edge {
-		w.edge, w.dated = to, true
-	}
-	w.edgeLow = max(w.edgeLow, r.from())
+	h.filling = min(h.filling, r.sureHi)
+	h.least = min(h.least, r.sureHi)
+}
+
+// below says whether an answer stands above a settled height by more than slack.
+func (h *heights) below(r reading, slack float64) bool {
+	return r.sent >= h.since && r.sureLo > h.settled+slack
 }

@@ -14,22 +14,26 @@ type filling struct {
 	refuted         bool
 }
 
-// hear takes in an answer that left room for missing more units.
-func (f *filling) hear(r reading, missing float64) {
-	if f.refuted || !r.counted || !r.timed || r.reset <= 0 {
+// hear takes in how much is missing and how long it takes, whichever way the server rounds.
+func (f *filling) hear(r reading, limit float64) {
+	missing := limit - r.left
+	if f.refuted || !r.timed || r.reset <= 0 || limit <= 0 {
 		return
 	}
 	if !f.begun {
 		f.begun, f.atMost, f.least, f.missing = true, math.Inf(1), r.reset, missing
 	}
-	f.atLeast = max(f.atLeast, (missing-1)/r.reset.Seconds())
+	f.atLeast = max(f.atLeast, (missing-1)/(r.reset+r.grain).Seconds())
 	if r.reset > r.grain {
 		f.atMost = min(f.atMost, missing/(r.reset-r.grain).Seconds())
 	}
-	f.refuted = f.atLeast > f.atMost*(1+1e-3)
+	f.refuted = f.atLeast > f.atMost*(1+rateSlack)
 	if r.reset < f.least {
 		f.least, f.missing = r.reset, missing
 	}
-	grown := missing > f.missing && r.reset-r.grain >= f.least && r.reset > f.least
+	grown := missing > f.missing && r.reset > f.least && r.reset-r.grain >= f.least+r.grain
 	f.confirmed = !f.refuted && (f.confirmed || grown)
 }
+
+// rateSlack is how far two answers may differ in the rate, for resets that are exact to the millisecond.
+const rateSlack = 1e-3

@@ -2,20 +2,18 @@ package mirror
 
 import "time"
 
-// moment is a time as the mirror counts it: since the mirror was made.
-type moment = time.Duration
-
-// A history remembers a running total over time, so that "how much was it then" can be asked. It keeps the newest 512 marks;
-// amounts closer together than its grain share a mark. The zero value is an empty history of exact times.
+// A history remembers a running total over time, so that "how much was it then" can be asked. It holds at most 512 marks; when
+// they do not reach back as far as is asked for, amounts close to each other share one. The zero value is empty and exact.
 type history struct {
-	grain moment // amounts that come within it are one mark
+	keep  moment // how far back totals are asked for
+	total float64
 
 	marks  []mark // a ring whose length is a power of two
-	head   int    // index of the oldest mark
+	head   int    // index of the oldest
 	n      int
-	total  float64
 	before float64 // the total before the oldest mark
-	opened moment  // when the newest mark was begun
+	grain  moment  // amounts that come within it share a mark
+	begun  moment  // when the newest mark was begun
 }
 
 // A mark says that the total had become this much at this moment.
@@ -24,8 +22,14 @@ type mark struct {
 	total float64
 }
 
-// historyCap bounds the marks of one history: 8 KB, enough for 512 calls in the air each with a mark of its own.
-const historyCap = 512
+const (
+	// marksMost bounds the marks of one history to 8 KB: enough that 512 calls in the air have one each.
+	marksMost = 512
+	// marksFirst is what a history starts with; idle keys stay small.
+	marksFirst = 16
+	// grainFirst is the least time that marks are merged over: far below any network's jitter.
+	grainFirst = 250 * time.Microsecond
+)
 
 // add counts n more at t. Moments must not run backwards; one that does counts as the latest.
 func (h *history) add(t moment, n float64) {
@@ -33,48 +37,68 @@ func (h *history) add(t moment, n float64) {
 	if h.n > 0 {
 		newest := h.at(h.n - 1)
 		t = max(t, newest.at)
-		if t == newest.at || t-h.opened < h.grain {
+		if t == newest.at || t-h.begun < h.grain {
 			newest.at, newest.total = t, h.total
 			return
 		}
 	}
-	h.room()
+	h.makeRoom(t)
 	*h.at(h.n) = mark{t, h.total}
 	h.n++
-	h.opened = t
+	h.begun = t
 }
 
-// room makes place for one more mark.
-func (h *history) room() {
+// makeRoom finds place for one more mark: in the ring, in a greater ring, where a mark is too old to be asked for, or between
+// marks that come close to each other.
+func (h *history) makeRoom(now moment) {
 	switch {
 	case h.n < len(h.marks):
-	case h.n == historyCap:
-		h.before = h.marks[h.head].total
-		h.head = (h.head + 1) & (historyCap - 1)
+	case h.n < marksMost:
+		h.grow()
+	case h.at(0).at < now-h.keep:
+		h.before = h.at(0).total
+		h.head = (h.head + 1) & (marksMost - 1)
 		h.n--
 	default:
-		grown := make([]mark, max(16, 2*h.n))
-		for i := range h.n {
-			grown[i] = *h.at(i)
-		}
-		h.marks, h.head = grown, 0
+		h.coarsen()
 	}
+}
+
+func (h *history) grow() {
+	grown := make([]mark, max(marksFirst, 2*h.n))
+	for i := range h.n {
+		grown[i] = *h.at(i)
+	}
+	h.marks, h.head = grown, 0
+}
+
+// coarsen merges marks until at least a quarter of the ring is free.
+func (h *history) coarsen() {
+	for h.n > marksMost*3/4 {
+		h.grain = max(2*h.grain, grainFirst)
+		h.merge()
+	}
+}
+
+func (h *history) merge() {
+	kept, begun := 0, h.at(0).at
+	for i := 1; i < h.n; i++ {
+		next := *h.at(i)
+		if next.at-begun >= h.grain {
+			kept++
+			begun = next.at
+		}
+		*h.at(kept) = next
+	}
+	h.n = kept + 1
+	h.begun = begun
 }
 
 // at is the i-th mark, oldest first.
 func (h *history) at(i int) *mark { return &h.marks[(h.head+i)&(len(h.marks)-1)] }
 
-// upTo is the total as it stood at t, the mark of t included; before the oldest mark it is the total that went before.
+// upTo is the least that the total can have been at t, that moment included.
 func (h *history) upTo(t moment) float64 {
-	i := h.search(t)
-	if i == 0 {
-		return h.before
-	}
-	return h.at(i - 1).total
-}
-
-// search is the number of marks not after t.
-func (h *history) search(t moment) int {
 	lo, hi := 0, h.n
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
@@ -84,17 +108,21 @@ func (h *history) search(t moment) int {
 			hi = mid
 		}
 	}
-	return lo
+	if lo == 0 {
+		return h.before
+	}
+	return h.at(lo - 1).total
 }
 
-// covers says whether the total at t is still known exactly.
-func (h *history) covers(t moment) bool {
-	return h.n < historyCap || t >= h.at(0).at
-}
+// within is the most that the total can have been at t.
+func (h *history) within(t moment) float64 { return h.upTo(t + h.grain) }
 
-// reached is when the total came to x or above; the zero moment if it was there before the oldest mark.
+// covers says whether the total at t has not been forgotten.
+func (h *history) covers(t moment) bool { return h.before == 0 || t >= h.at(0).at }
+
+// reached is when the total came to x; the zero moment if that is forgotten.
 func (h *history) reached(x float64) moment {
-	if h.before >= x {
+	if h.n == 0 || h.before >= x {
 		return 0
 	}
 	lo, hi := 0, h.n-1

@@ -1,12 +1,9 @@
 package mirror
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
-// patience is how long, in typical latencies and at least in seconds, a call may fly before it counts as ended though nobody
-// said so: a lane that forgets one must not blind the mirror for good.
+// A call that flies this long, in typical latencies and at least in time, counts as ended though nobody said so: a lane that
+// forgets one must not blind the mirror for good.
 const (
 	patienceLatencies = 30
 	patienceLeast     = 10 * time.Second
@@ -15,23 +12,66 @@ const (
 // Learn takes in one answer. Call it for every call that left, also one whose answer said nothing of this quota or never
 // came (an empty Quota): from it the mirror knows that the call is no longer on its way.
 func (m *Mirror) Learn(a Answer, net Network) {
+	m.turn(m.since(a.Sent))
 	r := m.read(a, net)
-	m.turn(r.sent)
-	m.sends.grain = net.Latency / (historyCap / 2)
 	m.end(r, net)
+	m.emptied = r.refused && r.counted && r.left < r.cost
+	if r.refused {
+		m.denied.add(r.received, r.cost)
+	}
 	if empty(a) {
 		m.silent++
 		return
 	}
-	m.silent = 0
-	m.mute = a.Refused && r.counted && r.left < a.Cost
-	m.relimit(a, r)
-	m.first.answered(r)
-	m.length.stretch(a.Quota, r)
-	m.journal.grain = m.length.value / historyCap
-	m.known = true
+	m.known, m.silent = true, 0
+	m.adopt(a, r)
+	m.length.hear(r, m.window.edge.late)
+	m.journal.keep = m.length.value + 2*net.Latency
+	m.denied.keep = m.journal.keep
+	m.log.guard = m.logGuard(net)
+	m.judge(r, net)
+	m.newest, m.heard = max(m.newest, r.sent), max(m.heard, r.received)
+}
+
+// end counts the call as no longer on its way.
+func (m *Mirror) end(r reading, net Network) {
+	patience := max(patienceLatencies*net.Latency, patienceLeast)
+	m.sends.keep, m.ends.keep = patience, patience
+	ended := max(m.ends.total+r.cost, m.sends.upTo(r.received-patience))
+	m.ends.add(r.received, min(ended, m.sends.total)-m.ends.total)
+}
+
+// empty says whether the answer told nothing: no number at all, or the zeros that some servers send when they do not count.
+func empty(a Answer) bool {
+	q := &a.Quota
+	if !q.Limit.Known && !q.Remaining.Known && !q.Reset.Known {
+		return true
+	}
+	zeros := q.Limit.Known && q.Limit.Value == 0 && q.Remaining.Value == 0 && q.Reset.Value == 0
+	return zeros && !a.Refused
+}
+
+// adopt takes over an announced limit from the newest answer. A changed one makes what was known of the supply worthless.
+func (m *Mirror) adopt(a Answer, r reading) {
+	q := a.Quota.Limit
+	if !q.Known || q.Value <= 0 || r.sent < m.newest || q.Value == m.limit {
+		return
+	}
 	if m.limit > 0 {
-		m.fill.hear(r, m.limit-r.left)
+		m.window.forget()
+		m.bucket.resize(q.Value / m.limit)
+		m.others.forget()
+		m.filling = filling{}
+	}
+	m.limit = q.Value
+}
+
+// judge lets every part of the mirror see the reading.
+func (m *Mirror) judge(r reading, net Network) {
+	if r.counted {
+		m.contact.hear(r)
+		m.filling.hear(r, m.limit)
+		m.reserve.hear(r, m.limit, m.length.value)
 	}
 	switch m.law {
 	case bucketLaw:
@@ -41,45 +81,7 @@ func (m *Mirror) Learn(a Answer, net Network) {
 	default:
 		m.learnWindow(r, net)
 	}
-	m.news, m.heard = max(m.news, r.sent), max(m.heard, r.received)
-}
-
-// end counts the call as no longer on its way.
-func (m *Mirror) end(r reading, net Network) {
-	m.ends.grain = m.sends.grain
-	old := m.sends.upTo(r.received - max(patienceLatencies*net.Latency, patienceLeast))
-	n := max(m.ends.total+r.cost, old)
-	m.ends.add(r.received, min(n, m.sends.total)-m.ends.total)
-}
-
-// empty says whether the answer told nothing: no number at all, or the zeros that some servers send when they do not count.
-func empty(a Answer) bool {
-	q := a.Quota
-	if !q.Remaining.Known && !q.Reset.Known {
-		return true
+	if r.counted {
+		m.others.watch(r, m)
 	}
-	zeros := q.Remaining.Value == 0 && q.Reset.Value == 0 && q.Limit.Known && q.Limit.Value == 0
-	return zeros && !a.Refused
-}
-
-// relimit adopts an announced limit from the newest answer. A changed one makes the window's old supply worthless.
-func (m *Mirror) relimit(a Answer, r reading) {
-	q := a.Quota.Limit
-	if !q.Known || q.Value <= 0 || r.sent < m.news || q.Value == m.limit {
-		return
-	}
-	if m.limit > 0 {
-		m.win.forget()
-		m.buk.scale(q.Value / m.limit)
-		m.buk.sent = r.sent - 1
-	}
-	m.limit = q.Value
-}
-
-// limitOr is the limit, or without bound if none was told.
-func (m *Mirror) limitOr() float64 {
-	if m.limit > 0 {
-		return m.limit
-	}
-	return math.Inf(1)
 }

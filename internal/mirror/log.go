@@ -2,75 +2,89 @@ package mirror
 
 import "math"
 
-// journalGuard is the allowance for jitter between two own calls a length apart. It never doubles a tiny length.
-func (m *Mirror) journalGuard(net Network) moment { return min(net.Guard+m.caution, m.length.value/2) }
-
-// wary widens the guard after a refusal of a call that the own log had room for: the network is more uneven than the guard
-// allows. Refusals of calls that left before the last widening are its echo.
-func (m *Mirror) wary(r reading, net Network) {
-	if r.sent < m.warned {
-		return
-	}
-	m.warned = r.received
-	m.caution = min(2*m.caution+net.Guard/2, net.Latency)
+// slidingLog is a quota whose every unit comes back one length after it was spent. Its own count is strict, so it admits no
+// more than a window or a bucket of the same limit does.
+type slidingLog struct {
+	proven bool    // an answer agreed with it; before that calls go alone
+	guard  moment  // the allowance for jitter, as of the latest answer
+	extra  moment  // what refusals have added to it
+	warned moment  // when they last did,
+	denied float64 // and what had been refused in all by then
 }
 
 // whenLog is when the own units of the last length leave room for n more.
-func (m *Mirror) whenLog(t moment, n float64, net Network) moment {
-	may := m.limitOr() - m.reserve() - n
+func (m *Mirror) whenLog(t moment, n float64) moment {
+	may := m.most() - m.kept(n) - n
+	if m.limit > 0 {
+		may = m.limit - m.kept(n) - n
+	}
 	if math.IsInf(may, 1) || m.sends.total <= may {
 		return t
 	}
-	return m.journal.reached(m.sends.total-may) + m.length.value + m.journalGuard(net)
+	return m.journal.reached(m.sends.total-may) + m.length.value + m.log.guard
 }
 
-// learnLog takes in an answer while the server is taken for a sliding log. It is one as long as what is used lies between
-// what it surely still holds of ours and what it may hold.
+// learnLog takes in an answer while the server is taken for a sliding log.
 func (m *Mirror) learnLog(r reading, net Network) {
-	w := &m.win
-	where := w.place(r, m.length.value)
+	where := m.place(r)
 	if where == earlier {
 		return
 	}
-	verdict := m.law
-	if r.counted && m.limit > 0 {
-		verdict = m.doubt(r, net)
-	}
+	verdict := m.doubt(r, net)
 	if verdict == bucketLaw {
 		m.becomeBucket(r)
 		return
 	}
 	if where == next || verdict == windowLaw {
-		edge := w.edge
-		w.open(edge)
-		w.ceiling = m.sends.upTo(edge) + m.limit
+		m.cross(verdict, r)
 	}
-	m.law = verdict
-	w.narrow(r)
-	m.level(r)
+	m.heed(r)
 }
 
 // doubt says what the server is when an answer contradicts the log.
 func (m *Mirror) doubt(r reading, net Network) law {
-	used := m.limit - r.left
-	start := r.sent - m.length.value
-	least := m.ends.upTo(r.sent-1) + r.cost - m.journal.upTo(r.received-m.length.value+m.journal.grain)
-	most := m.sends.upTo(r.received) - m.journal.upTo(start-2*net.Latency)
-	switch {
-	case r.refused: // its cost was not counted
-		least -= r.cost
+	if !r.counted || m.limit <= 0 {
+		return logLaw
 	}
-	if used >= least-1 && used <= most+1+foreignSlack*m.limit {
-		if r.refused {
-			m.wary(r, net)
-		} else if w, v := m.inLastLength(r, net); used >= w-1 && used <= v+1 {
-			m.proven = true
+	switch m.logFit(r, net) {
+	case agrees:
+		m.log.proven = m.log.proven || !r.refused
+		fallthrough
+	case possible:
+		if !r.refused {
+			return logLaw
+		}
+		if !m.log.warn(r, net, m.denied.total, m.limit) {
+			return bucketLaw
 		}
 		return logLaw
 	}
-	sinceEdge := m.sends.upTo(r.received) - m.ends.upTo(m.win.edgeLow)
-	if r.received >= m.win.edgeLow && used <= max(sinceEdge, r.cost)+1 {
+	if m.full(r, net) {
 		return windowLaw
 	}
 	return bucketLaw
 }
+
+// logGuard is the allowance for jitter between two own calls a length apart: the common one, what refusals have added, and a
+// thousandth of the length, which costs next to nothing. It never doubles a tiny length.
+func (m *Mirror) logGuard(net Network) moment {
+	spare := min(m.length.value/1000, net.Latency)
+	return min(net.Guard+spare+m.log.extra, m.length.value/2)
+}
+
+// warn widens the guard after a refusal of a call that the log had room for: the network is more uneven than the guard allows.
+// Refusals of calls that left before the last widening are its echo. So many of them show another law, and warn is false.
+func (l *slidingLog) warn(r reading, net Network, denied, limit float64) bool {
+	if r.sent < l.warned {
+		return denied-l.denied <= max(echoLeast, echoPart*limit)
+	}
+	l.warned, l.denied = r.received, denied
+	l.extra = min(2*l.extra+net.Guard/2, net.Latency)
+	return true
+}
+
+const (
+	// echoLeast and echoPart, of the limit, are what an uneven network may get refused in one round trip.
+	echoLeast = 3
+	echoPart  = 0.05
+)

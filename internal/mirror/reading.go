@@ -15,29 +15,39 @@ type reading struct {
 	// that left after this one's answer came had surely not.
 	sureLo, sureHi float64
 
-	timed        bool   // Reset was told
-	reset, grain moment // in which the true moment lies: reset ± grain
+	timed  bool   // Reset was told
+	reset  moment // the true one is within grain of it
+	grain  moment
+	length moment // the window's, if it was told
 }
 
-// read turns an answer into a reading. What it says of the supply is worth nothing when the sends around it are forgotten.
+// read turns an answer into a reading. Its Remaining is worth nothing when the sends around it are forgotten.
 func (m *Mirror) read(a Answer, net Network) reading {
-	q := a.Quota
+	q := &a.Quota
 	r := reading{sent: m.since(a.Sent), received: m.since(a.Received), cost: a.Cost, refused: a.Refused}
 	if q.Reset.Known {
 		r.timed, r.reset, r.grain = true, q.Reset.Value, q.Grain
+	}
+	if q.Window.Known {
+		r.length = q.Window.Value
 	}
 	guard := max(net.Guard, 1)
 	if !q.Remaining.Known || !m.sends.covers(r.sent-guard) {
 		return r
 	}
 	r.counted, r.left = true, q.Remaining.Value
-	r.sureLo = m.ends.upTo(r.sent-1) + a.Cost + r.left
-	r.sureHi = m.sends.upTo(r.received) + r.left
+	r.sureLo = m.ends.upTo(r.sent) + a.Cost + r.left
+	r.sureHi = m.sends.within(r.received) + r.left
 	r.lo = max(r.sureLo, m.sends.upTo(r.sent-guard)+a.Cost+r.left)
-	r.hi = min(r.sureHi, m.sends.upTo(r.sent+guard)+r.left)
+	r.hi = min(r.sureHi, m.sends.within(r.sent+guard)+r.left)
 	return r
 }
 
-// ends from and to bound the moment of the reset, if the server rounds up.
-func (r reading) from() moment { return r.sent + max(0, r.reset-r.grain) }
-func (r reading) to() moment   { return r.received + r.reset }
+// from and to bound the moment of the reset. A server that rounds down makes both too early by as much as it cuts off.
+func (r reading) from() moment {
+	if !r.timed {
+		return r.sent
+	}
+	return r.sent + max(0, r.reset-r.grain)
+}
+func (r reading) to() moment { return r.received + r.reset }

@@ -1,84 +1,154 @@
 package mirror
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
-// sharing is how a window is divided with others who draw on it, without a word between them. Everybody's draw shows in how
-// fast Remaining falls; each takes of what is left over the time left the part it took so far, and a little more.
+// sharing is how a quota is divided with others who draw on it, without a word between them. What they draw shows in a supply
+// that stays below what it ought to be.
 type sharing struct {
-	windows int     // windows in which others still count as present: this one and the next after they were seen
-	share   float64 // own part of the whole draw; 0 is not measured yet
-	rate    float64 // own units a second that use the window up just at its edge
+	seen moment // when they were last seen to draw; 0 never
+	told moment // the newest answer that could have shown it
 
-	begun  bool    // a measurement runs
-	since  moment  // from when,
-	supply float64 // with this supply
-	own    float64 // and this much sent
-	start  float64 // least supply at the window's first answer: a certain supply below it shows that others drew
-	known  bool
+	least   float64 // a supply that was surely there, at
+	leastAt moment
+	known   bool
+
+	part  float64 // own part of all that is drawn; 0 is not measured
+	drain float64 // units a second that others draw
+	rate  float64 // own units a second that use the window up just at its edge
+
+	begun  bool    // a measurement runs,
+	since  moment  // from this moment
+	supply float64 // and supply,
+	own    float64 // with this much sent
 }
 
 const (
-	// measureTime and measureOwn are how long the draw is measured before it changes the share.
+	// crowd is how long others count as present after they were last seen to draw.
+	crowd = time.Minute
+	// measureTime and measureOwn are how long the draw is measured before it changes the part. The first measurement only
+	// waits for the calls.
 	measureTime = 2 * time.Second
 	measureOwn  = 4
-	// pull is what each takes beyond its part so far. Without it shares keep the ratio that chance gave them at first; with
-	// it ten equals that differ come within 1 % of each other in about 25 measurements. It makes all together a little
-	// faster than even, never more than is left.
+	// pull is what each takes of a window beyond its part so far. Without it parts keep the ratio that chance gave them at
+	// first; with it ten equals come 5 % closer to each other at every measurement, and all together draw 5 % faster than
+	// evenly, never more than is left.
 	pull = 0.005
+	// watchTime is how old a supply may be that later ones are held against: a rate that is known a little too low must not
+	// hide what others draw.
+	watchTime = 10 * time.Second
 )
 
-func (s *sharing) open() {
-	s.windows = max(0, s.windows-1)
-	s.begun, s.known, s.rate = false, false, 0
+// forget drops the measurements, not who is present.
+func (s *sharing) forget() { s.known, s.begun, s.rate = false, false, 0 }
+
+// present says whether others draw. While no answers come nothing is known to have changed.
+func (s *sharing) present(t moment) bool { return s.seen > 0 && min(t, s.told)-s.seen <= crowd }
+
+// watch looks in an answer for what others drew.
+func (s *sharing) watch(r reading, m *Mirror) {
+	rate, supply := 0.0, m.window.supply
+	if m.law == bucketLaw {
+		rate, supply = m.bucket.rate, r.lo
+	}
+	if !s.known || rate > 0 && r.sent-s.leastAt > watchTime {
+		s.least, s.leastAt, s.known = r.sureLo, r.received, true
+	}
+	s.told = max(s.told, r.received)
+	if r.sureHi < s.least+rate*max(0, r.sent-s.leastAt).Seconds()-m.window.refused-1 {
+		s.seen = r.received
+		s.least, s.leastAt = r.sureLo, r.received
+	}
+	if r.sent >= m.newest {
+		s.measure(r.received, supply, m.sends.total, rate)
+		s.follow(r, m)
+	}
 }
 
-// watch takes in an answer of the present window.
-func (m *Mirror) watch(r reading, net Network) {
-	s, w := &m.others, &m.win
-	if !s.known {
-		s.start, s.known = r.sureLo, true
-	}
-	if w.leastHi < s.start-w.refused-0.5 {
-		s.windows = 2
-	}
-	if s.windows == 0 || r.sent < m.news {
-		return
-	}
-	m.measure(r)
-	if left := w.edge - net.Guard - r.sent; w.dated && left > 0 {
-		s.rate = min(1, s.part()+pull) * r.left / left.Seconds()
-	}
-}
-
-func (s *sharing) part() float64 {
-	if s.share == 0 {
-		return 0.5
-	}
-	return s.share
-}
-
-func (m *Mirror) measure(r reading) {
-	s, w := &m.others, &m.win
+// measure finds out what part of all that is drawn is ours.
+func (s *sharing) measure(t moment, supply, own, rate float64) {
 	if !s.begun {
-		s.begun, s.since, s.supply, s.own = true, r.received, w.supply, m.sends.total
+		s.begun, s.since, s.supply, s.own = true, t, supply, own
 		return
 	}
-	own := m.sends.total - s.own
-	if r.received-s.since < measureTime || own < measureOwn {
+	dt, drawn := (t - s.since).Seconds(), own-s.own
+	if drawn < measureOwn || dt <= 0 || s.part > 0 && t-s.since < measureTime {
 		return
 	}
-	part := own / (own + max(0, s.supply-w.supply))
-	if s.share == 0 {
-		s.share = part
+	others := max(0, rate*dt-(supply-s.supply))
+	part, drain := drawn/(drawn+others), others/dt
+	if s.part == 0 {
+		s.part, s.drain = part, drain
 	}
-	s.share += (part - s.share) / 2
+	s.part += (part - s.part) / 2
+	s.drain += (drain - s.drain) / 2
 	s.begun = false
 }
 
-// pace is when n more may leave a window that is shared.
+// ours is our part of the draw; half if it is not known.
+func (s *sharing) ours() float64 {
+	if s.part == 0 {
+		return 0.5
+	}
+	return s.part
+}
+
+// follow sets the pace for the rest of the window: of what is left over the time left, the part we took so far and a little
+// more.
+func (s *sharing) follow(r reading, m *Mirror) {
+	if edge, known, _ := m.edgeOf(); known && edge > r.sent {
+		s.rate = min(1, s.ours()+pull) * r.left / (edge - r.sent).Seconds()
+	}
+}
+
+// pace is when n more may leave a window.
 func (s *sharing) pace(t, last moment, n float64) moment {
-	if s.windows == 0 || s.rate <= 0 {
+	if !s.present(t) || s.rate <= 0 {
 		return t
 	}
 	return last + seconds(n/s.rate)
+}
+
+// inProportion is when n units may leave a bucket that others draw on too. Every owner sees the same level, and the higher it
+// is the faster each draws; so it settles where all together draw what flows in, and shares become equal. A power of the part
+// below one pulls them together, and lets many owners settle at nearly the level of few.
+func (m *Mirror) inProportion(t moment, n, kept float64, net Network) moment {
+	b, s := &m.bucket, &m.others
+	if b.rate <= 0 {
+		return m.atAnswer(m.last, net)
+	}
+	slope := max(b.rate-s.drain, leastSlope*b.rate)
+	top := m.limitOr() - kept
+	level := min(b.supply+slope*max(0, t-b.at).Seconds()-m.sends.total-kept, top)
+	weight := math.Sqrt(s.ours()*math.Sqrt(s.ours())) * b.rate
+	settles := min(m.limitOr()/2, max(restCalls*n, restLatency*b.rate*net.Latency.Seconds()), (m.limitOr()-n)/2)
+	return t + seconds(ramp{level - n, top - n, slope, max(0, t-m.last).Seconds()}.reaches(settles*n/weight))
+}
+
+const (
+	// leastSlope is the part of the refill that is at least taken to be ours when a level is foretold.
+	leastSlope = 0.05
+	// restCalls and restLatency are the level at which a lone owner would settle, in calls, and in latencies' worth of
+	// refill: enough that what others draw unseen does not empty it.
+	restCalls   = 8
+	restLatency = 6
+)
+
+// ramp is a level above what a call needs, that grows at slope from spare up to top, and how long ago we last drew.
+type ramp struct{ spare, top, slope, idle float64 }
+
+// reaches is how many seconds from now the level times the time since our last draw comes to area.
+func (r ramp) reaches(area float64) float64 {
+	if r.top <= 0 { // a call takes all there can be
+		return max(0, -r.spare/r.slope)
+	}
+	p := (r.spare + r.idle*r.slope) / r.slope
+	q := (r.idle*r.spare - area) / r.slope
+	x := -p/2 + math.Sqrt(max(0, p*p/4-q))
+	if full := (r.top - r.spare) / r.slope; x > full {
+		x = max(full, area/r.top-r.idle)
+	}
+	return max(0, x, -r.spare/r.slope)
 }

@@ -58,8 +58,8 @@ func (s *fixedWindow) roll(t time.Duration) {
 
 func (s *fixedWindow) change(_ time.Duration, limit float64) { s.limit = limit }
 
-// slidingLog remembers every admitted call for one length. Its reset is when the oldest one expires.
-type slidingLog struct {
+// logServer remembers every admitted call for one length. Its reset is when the oldest one expires.
+type logServer struct {
 	limit  float64
 	length time.Duration
 
@@ -72,7 +72,7 @@ type stamp struct {
 	n  float64
 }
 
-func (s *slidingLog) ask(t time.Duration, n float64) verdict {
+func (s *logServer) ask(t time.Duration, n float64) verdict {
 	for len(s.log) > 0 && s.log[0].at+s.length <= t {
 		s.used -= s.log[0].n
 		s.log = s.log[1:]
@@ -89,7 +89,7 @@ func (s *slidingLog) ask(t time.Duration, n float64) verdict {
 	return verdict{ok, s.limit, max(0, s.limit-s.used), reset, reset}
 }
 
-func (s *slidingLog) change(_ time.Duration, limit float64) { s.limit = limit }
+func (s *logServer) change(_ time.Duration, limit float64) { s.limit = limit }
 
 // slidingCounter weighs the previous window's count by how much of it still overlaps.
 type slidingCounter struct {

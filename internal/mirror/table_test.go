@@ -46,7 +46,7 @@ func base(kind string, workers int) scenario {
 		case "first":
 			return &fixedWindow{limit: q, length: length, byFirst: true}
 		case "log":
-			return &slidingLog{limit: q, length: length}
+			return &logServer{limit: q, length: length}
 		case "counter":
 			return &slidingCounter{limit: q, length: length, phase: phase}
 		case "bucket":

@@ -4,84 +4,177 @@ import "math"
 
 // window is a quota whose supply is a staircase: nothing is given back before the edge, everything at it.
 type window struct {
-	supply  float64 // own units that may have been sent when it ends
-	ceiling float64 // which the supply cannot exceed: own units sent when it opened, and the limit
-	read    bool    // supply comes from an answer or an opening
-	leastHi float64 // least sureHi
-	high    mark2
-	used    float64 // most of the limit that was used in it, by anybody
-	refused float64 // own units refused in it; servers differ in whether they count
+	read    bool    // supply is known, from an answer or from an opening
+	supply  float64 // own units that will have been sent when it is used up
+	ceiling float64 // the supply cannot exceed it
+	heights heights
+	refused float64 // own units refused in it; servers differ in whether they count them
+	used    float64 // the most of the limit seen used in it, by anybody
+	left    float64 // Remaining in the latest answer
 
-	edge     moment // no later than this it ends
-	edgeLow  moment // no earlier than this
-	dated    bool   // edge is known
-	previous moment // the edge before; 0 if none
-	opened   moment // first own send in it, 0 if none
-	late     moment // what to add to every reset, because the server rounds down
-	proven   bool   // its edge gives everything back: one was crossed
-}
-
-func newWindow() window {
-	w := window{}
-	w.forget()
-	return w
+	edge edge
+	// previous is the edge before, zero if none was crossed; opened when the first answer after it came, zero if none has.
+	previous, opened moment
 }
 
 // forget drops what was known of the supply, not of the edge.
 func (w *window) forget() {
-	w.read, w.refused, w.used = false, 0, 0
-	w.supply, w.ceiling, w.leastHi = 0, math.Inf(1), math.Inf(1)
-	w.high = newHigh()
+	w.read, w.refused, w.used, w.left = false, 0, 0, -1
+	w.supply, w.ceiling = 0, math.Inf(1)
+	w.heights.forget()
 }
 
-func (w *window) sent(t moment) {
-	if w.opened == 0 {
-		w.opened = t
-	}
+// open begins the window after the given edge.
+func (w *window) open(at moment) {
+	w.forget()
+	w.edge.forget()
+	w.previous, w.opened = at, 0
 }
 
 // turn opens the next window when the edge of a proven one has passed.
 func (m *Mirror) turn(t moment) {
-	w := &m.win
-	if m.law != windowLaw || !w.dated || t < w.edge || m.limit == 0 {
+	if m.law != windowLaw || m.limit <= 0 {
 		return
 	}
-	w.open(w.edge)
-	m.others.open()
-	// What is in the air may have arrived on either side: it is charged to both.
-	w.supply = m.ends.upTo(w.previous) + m.limit
-	w.ceiling = m.sends.upTo(w.previous) + m.limit
+	at, known, _ := m.edgeOf()
+	if !known || t < at {
+		return
+	}
+	w := &m.window
+	w.open(at)
+	// What is in the air may have arrived on either side of the edge: it is charged to both.
+	w.supply = m.ends.upTo(at) + m.limit
+	w.ceiling = m.sends.within(at) + m.limit
 	w.read = true
 }
 
-func (w *window) open(edge moment) {
-	w.forget()
-	w.previous, w.dated, w.edgeLow, w.opened = edge, false, 0, 0
+// free is what may be sent of the present window, when n more units are to leave.
+func (m *Mirror) free(n float64) float64 {
+	if !m.window.read {
+		return math.Inf(1)
+	}
+	return m.window.supply - m.sends.total - m.kept(n)
 }
 
-// whenWindow is when n units may leave, and whether they must cross the edge alone.
-func (m *Mirror) whenWindow(t moment, n float64, net Network) (moment, bool) {
-	w := &m.win
-	free := w.supply - m.reserve() - m.sends.total
-	if !w.read {
-		free = math.Inf(1)
+func (m *Mirror) whenWindow(t moment, n float64, net Network) (at moment, lone bool) {
+	edge, known, sure := m.edgeOf()
+	if n <= m.free(n) {
+		at := m.others.pace(t, m.last, n)
+		if !known || at < edge {
+			return at, false
+		}
 	}
 	switch {
-	case n <= free:
-		at := m.others.pace(t, m.last, n)
-		if w.dated && at > w.edge {
-			return w.edge, m.law != windowLaw
-		}
-		return at, false
-	case w.dated:
-		return w.edge, m.law != windowLaw
+	case known:
+		return edge, m.law != windowLaw || !sure
 	case m.flying() > 0:
-		return t + net.answer(), false
+		return m.atAnswer(t, net), false
 	default:
-		return m.probe(), true
+		return m.heard + probeEvery, true
 	}
 }
 
-// probe is when to ask again a quota that is used up and never said until when: as long after the newest answer as there had
-// been none left then, at least a second.
-func (m *Mirror) probe() moment { return m.heard + probeLeast }
+// learnWindow takes in an answer while the server is taken for a fixed window.
+func (m *Mirror) learnWindow(r reading, net Network) {
+	if m.law == undecided && m.filling.confirmed {
+		m.becomeBucket(r)
+		return
+	}
+	verdict := m.law
+	switch where := m.place(r); {
+	case where == earlier:
+		return
+	case where == next && m.receded(r):
+		if !m.filling.refuted && !m.full(r, net) {
+			verdict = bucketLaw
+		}
+	case where == next:
+		verdict = m.prove(r, net)
+		m.cross(verdict, r)
+	case m.rose(r):
+		if verdict = m.prove(r, net); verdict == windowLaw {
+			m.cross(verdict, r)
+		} else {
+			verdict = bucketLaw
+		}
+	}
+	if verdict == bucketLaw {
+		m.becomeBucket(r)
+		return
+	}
+	m.heed(r)
+}
+
+// heed takes in an answer that speaks of the present window.
+func (m *Mirror) heed(r reading) {
+	if w := &m.window; w.opened == 0 {
+		w.opened = r.received
+	}
+	m.window.edge.hear(r)
+	m.level(r)
+}
+
+// receded says whether the reset moved away before it came, while nothing was given back: a bucket's does so while it is being
+// emptied.
+func (m *Mirror) receded(r reading) bool {
+	at, known, _ := m.edgeOf()
+	return known && r.received < at && r.counted && m.limit-r.left >= m.window.used
+}
+
+// cross begins the window that an answer speaks of.
+func (m *Mirror) cross(verdict law, r reading) {
+	w := &m.window
+	edge, known, _ := m.edgeOf()
+	if !known || edge > r.received {
+		edge = r.received // the new window has answered, so it has begun
+	}
+	w.edge.crossed(r)
+	m.law = verdict
+	w.open(edge)
+	w.ceiling = m.sends.within(edge) + m.most()
+}
+
+// rose says whether the supply grew before the edge, beyond what the order of arrival can explain. An answer that repeats the
+// number of the one before may come from a server that looks only now and then.
+func (m *Mirror) rose(r reading) bool {
+	w := &m.window
+	return r.counted && m.contact.answers >= acquainted && r.left != w.left && w.heights.below(r, w.refused+1)
+}
+
+// level takes in what an answer from this window says of its supply.
+func (m *Mirror) level(r reading) {
+	w := &m.window
+	if r.refused {
+		w.refused += r.cost
+	}
+	if !r.counted {
+		m.guess(r)
+		return
+	}
+	w.heights.add(r)
+	w.left = r.left
+	if m.limit > 0 {
+		w.used = max(w.used, m.limit-r.left)
+	}
+	lo := min(r.lo, w.ceiling, w.heights.least)
+	switch {
+	case !w.read:
+		w.supply, w.read = lo, true
+	case r.hi < w.supply:
+		w.supply = r.hi
+	case lo > w.supply:
+		w.supply = lo
+	}
+}
+
+// guess is for servers that do not tell what is left: the limit counts from our own first call, and a refusal says that
+// nothing is.
+func (m *Mirror) guess(r reading) {
+	w := &m.window
+	switch {
+	case r.refused:
+		w.supply, w.read = m.ends.total, true
+	case !w.read && m.limit > 0:
+		w.supply, w.read = m.sends.upTo(r.sent)-r.cost+m.limit, true
+	}
+}

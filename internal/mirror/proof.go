@@ -1,0 +1,78 @@
+package mirror
+
+// foreignSlack is the part of a limit that others may have taken of a fresh window before our first call reached it.
+const foreignSlack = 0.02
+
+// prove reads from the first answer after an edge how the server counts. A window is full but for what was sent since the
+// edge; a log lacks what we sent in the last length; anything else refills. What both a window and a log admit is taken for a
+// log, which never admits more.
+func (m *Mirror) prove(r reading, net Network) law {
+	if !r.counted || m.limit <= 0 {
+		return m.law
+	}
+	if m.others.present(r.received) {
+		return m.proveShared(r)
+	}
+	full, fit := m.full(r, net), m.logFit(r, net)
+	switch {
+	case full && (fit == refuted || m.law == windowLaw):
+		return windowLaw
+	case fit != refuted:
+		m.log.proven = fit == agrees && !r.refused
+		return logLaw
+	default:
+		return bucketLaw
+	}
+}
+
+// proveShared is for a quota that others draw on too: what is used says nothing of our own sends. A window gives most of it
+// back at once.
+func (m *Mirror) proveShared(r reading) law {
+	if r.received >= m.window.edge.low && m.limit-r.left < m.window.used/2 {
+		return windowLaw
+	}
+	return m.law
+}
+
+// full says whether the answer leaves what a fresh window would: all but what left since the edge passed at the latest.
+func (m *Mirror) full(r reading, net Network) bool {
+	at, _, _ := m.edgeOf()
+	since := max(r.cost, m.sends.within(r.sent+net.Guard)-m.ends.upTo(at))
+	return r.received >= m.window.edge.low && m.limit-r.left <= since+foreignSlack*m.limit
+}
+
+// fit is how well an answer agrees with a sliding log.
+type fit uint8
+
+const (
+	refuted  fit = iota // no order of arrival explains it
+	possible            // some does
+	agrees              // all that the guard allows do
+)
+
+// logFit compares what is used with what a log would still hold of ours.
+func (m *Mirror) logFit(r reading, net Network) fit {
+	if m.length.value <= 0 {
+		return refuted
+	}
+	start := r.sent - m.length.value
+	denied := m.denied.total - m.denied.upTo(start)
+	least := m.sends.upTo(r.sent-net.Guard) + r.cost - m.journal.within(start+net.Guard) - denied
+	most := m.sends.within(r.sent+net.Guard) - m.journal.upTo(start-net.Guard)
+	if m.logHolds(r, least, most) {
+		return agrees
+	}
+	least = m.ends.upTo(r.sent) + r.cost - m.journal.within(r.received-m.length.value) - denied
+	most = m.sends.within(r.received) - m.journal.upTo(start-net.Latency)
+	if m.logHolds(r, least, most) {
+		return possible
+	}
+	return refuted
+}
+
+// logHolds says whether a log that holds between least and most of ours could give this answer.
+func (m *Mirror) logHolds(r reading, least, most float64) bool {
+	used := m.limit - r.left
+	admits := r.refused || least <= m.limit
+	return admits && used >= least-1 && used <= most+1
+}
