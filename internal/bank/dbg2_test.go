@@ -23,4 +23,10 @@ func (c *client) watch(where string) {
 	c.wasDead = c.bank.leak.law.(*leak).dead
 }
 
-func init() { debugRelent = func(b *Bank) { if b.leak.dump { b.dumpLeak() } } }
+func init() {
+	debugRelent = func(b *Bank) {
+		if b.leak.dump {
+			b.dumpLeak()
+		}
+	}
+}

@@ -77,7 +77,9 @@ func (c *client) network() Network {
 func (c *client) pump() {
 	for len(c.again)+len(c.fresh) > 0 && c.gate != gateFlying {
 		at, lone := c.bank.At(c.time(c.w.now), c.inFlight, c.network())
-		if c.trace != nil && c.bank.leak != nil { c.bank.leak.dump = true }
+		if c.trace != nil && c.bank.leak != nil {
+			c.bank.leak.dump = false
+		}
 		c.watch("at")
 		wait := max(at.Sub(c.time(0)), c.hold) - c.w.now
 		if wait > 0 {

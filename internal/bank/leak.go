@@ -22,6 +22,7 @@ type drip struct {
 	verdict
 	rate      float64
 	low, high float64
+	busy      float64 // calls since the bucket was last empty: so long clocks had time to drift apart
 }
 
 // leak is a law that counts in a bucket that every call fills by one and that leaks at some rate: the token bucket, GCRA, and the
@@ -140,10 +141,17 @@ func (l *leak) pour(at instant, n pouredCalls) {
 	for k := l.lo; k <= l.hi; k++ {
 		d := &l.drips[k]
 		d.low = max(d.low-d.rate*since, 0) + n.sure
-		d.high = max(d.high-d.rate*since, 0) + n.maybe
+		if d.high -= d.rate * since; d.high <= 0 {
+			d.high, d.busy = 0, 0
+		}
+		d.high += n.maybe
+		d.busy += n.maybe
 	}
 	l.poured = at
 }
+
+// drift is how far a level may be off for every call: no two clocks, and no server's arithmetic, need agree better than that.
+const drift = 0.0005
 
 // fuzz is how many calls jitter may add to a level or take from it at most. With a guard of 50 ms no rate above 100/s could be told from any
 // other if calls were free to gather as they like.
@@ -152,7 +160,11 @@ const fuzz = 4
 func (l *leak) admit(since, guard float64) {
 	for k := l.lo; k <= l.hi; k++ {
 		d := &l.drips[k]
-		d.verdict.admit(max(d.low-d.rate*(since+2*min(guard, fuzz/d.rate)), 0) + 1)
+		if level := d.low - d.rate*(since+2*min(guard, fuzz/d.rate)); level > 0 {
+			d.verdict.admit(level + 1 - drift*d.busy)
+		} else {
+			d.verdict.admit(1)
+		}
 	}
 	l.shrink()
 }
@@ -160,7 +172,11 @@ func (l *leak) admit(since, guard float64) {
 func (l *leak) refuse(since, near, guard float64) {
 	for k := l.lo; k <= l.hi; k++ {
 		d := &l.drips[k]
-		d.verdict.refuse(max(d.high-d.rate*since, 0) + math.Floor(near*min(1, fuzz/(d.rate*guard))) + 1)
+		level := math.Floor(near*min(1, fuzz/(d.rate*guard))) + 1
+		if left := d.high - d.rate*since; left > 0 {
+			level += left + drift*d.busy
+		}
+		d.verdict.refuse(level)
 	}
 	l.shrink()
 }

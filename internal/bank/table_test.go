@@ -47,6 +47,12 @@ func scenarios() []scenario {
 		{name: "outagefix", calls: 550, server: down(70*time.Second, 100*time.Second, window(100, time.Minute))},
 		{name: "storm", calls: 550, server: down(122*time.Second, 137*time.Second, window(100, time.Minute))},
 		{name: "stormbucket", calls: 500, server: down(62*time.Second, 77*time.Second, bucket(5, 20))},
+		{name: "g5", calls: 100000, service: 500 * time.Millisecond, lasts: 1800 * time.Second, server: bucket(10, 100)},
+		{name: "g5b", calls: 100000, service: 500 * time.Millisecond, lasts: 1800 * time.Second, server: bucket(10, 10)},
+		{name: "g6d", calls: 100000, service: 500 * time.Millisecond, lasts: 1200 * time.Second, server: func(w *world) server {
+			return &changingServer{&bucketServer{rate: 30, burst: 20}, &bucketServer{rate: 10, burst: 20}, w.start + 600*time.Second}
+		}},
+		{name: "g8", clients: 10, calls: 200000, service: 200 * time.Millisecond, lasts: 1800 * time.Second, server: bucket(20, 20)},
 		{name: "ban", calls: 550, server: func(*world) server {
 			return &banServer{server: &fixedServer{limit: 100, span: time.Minute}, tolerated: 5}
 		}},
