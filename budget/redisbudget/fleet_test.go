@@ -114,6 +114,17 @@ func used(arrivals []time.Duration, rate, burst float64, span time.Duration) flo
 	return n / (burst + rate*span.Seconds())
 }
 
+// perSecond counts the arrivals of each second.
+func perSecond(arrivals []time.Duration) (n []int) {
+	for _, a := range arrivals {
+		for len(n) <= int(a/time.Second) {
+			n = append(n, 0)
+		}
+		n[a/time.Second]++
+	}
+	return n
+}
+
 // overshoot is by how many calls more a bucket was exceeded in any span.
 func overshoot(arrivals []time.Duration, rate, burst float64) float64 {
 	worst, level, last := 0.0, burst, time.Duration(0)
@@ -175,7 +186,7 @@ func (f *fleet) judge(all []findings, span time.Duration) verdict {
 	v := verdict{used: used(arrivals, fleetRate, fleetBurst, span), overshoot: overshoot(arrivals, fleetRate, fleetBurst), jain: jain(all),
 		total: total(all), refused: f.upstream.Stats().Refused}
 	v.asks = float64(v.total.Asks) / float64(v.total.OK)
-	f.t.Logf("%+v", v)
+	f.t.Logf("%+v, per second: %v", v, perSecond(arrivals))
 	return v
 }
 
@@ -210,7 +221,7 @@ func TestSkewedDemandUsesTheQuotaToo(t *testing.T) {
 	assert.LessOrEqual(t, v.overshoot, 1.0)
 }
 
-// outage is what happens to the server of a fleet in mid-run.
+// outageTest lets something happen to the server of a fleet in mid-run.
 func outageTest(t *testing.T, end time.Duration, happens func(s *server)) verdict {
 	t.Parallel()
 	s := realRedis(t)
@@ -225,7 +236,7 @@ func outageTest(t *testing.T, end time.Duration, happens func(s *server)) verdic
 }
 
 func TestRedisDiesAndComesBackEmpty(t *testing.T) {
-	v := outageTest(t, 13*time.Second, func(s *server) {
+	v := outageTest(t, 20*time.Second, func(s *server) {
 		time.Sleep(2 * time.Second)
 		s.kill()
 		time.Sleep(3 * time.Second)

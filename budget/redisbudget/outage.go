@@ -29,7 +29,7 @@ func (a *account) comeBack(now time.Time, quiet time.Duration) {
 	}
 	a.outage.until = now.Add(quiet)
 	a.outage.probeAt = a.outage.until
-	a.absence.since = now
+	a.absence.since, a.absence.quiet = now, true
 	a.arm(a.outage.until)
 }
 
@@ -37,11 +37,12 @@ func (a *account) comeBack(now time.Time, quiet time.Duration) {
 type absence struct {
 	since time.Time // zero for none
 	spent []float64
+	quiet bool // Redis was there, but others perhaps not yet: that ends as announced
 }
 
 // over takes off what Redis knows by now.
 func (a *absence) over(told []float64) {
-	a.since = time.Time{}
+	a.since, a.quiet = time.Time{}, false
 	accumulate(a.spent, told, -1)
 }
 
@@ -82,7 +83,7 @@ func (a *account) fail(now time.Time, err error) {
 		a.absence.since = now
 	}
 	o := a.outage
-	o.until = time.Time{}
+	o.until, a.absence.quiet = time.Time{}, false
 	pause := min(probeMost, probeFirst<<min(o.probes, 10))
 	o.probes++
 	o.probeAt = now.Add(time.Duration(float64(pause) * (1 - probeSpread*rand.Float64())))
@@ -137,25 +138,30 @@ func (a *account) alone(now time.Time, need []float64, at time.Time, covered boo
 	switch {
 	case a.store.outage == Open:
 		return now
-	case a.store.outage == Closed && covered:
+	case covered && (a.store.outage == Closed || !at.After(now)):
 		return at
 	case a.store.outage == Closed:
-		return latest(now, a.outage.probeAt)
+		return time.Time{} // the timer wakes who waits when Redis may be asked again
 	}
-	clock := a.view.server(now)
-	share := clock
-	for i, b := range a.outage.shares {
-		moment, ever := b.At(clock, need[i])
-		if !ever { // more than the share can ever hold: that has to wait for Redis
-			moment = clock.Add(latest(now, a.outage.probeAt).Sub(now) + time.Millisecond)
-		}
-		share = latest(share, moment)
-	}
-	mine := now.Add(share.Sub(clock))
-	if covered && at.Before(mine) {
+	mine := a.ofShare(now, need)
+	if covered && (mine.IsZero() || at.Before(mine)) {
 		return at
 	}
 	return mine
+}
+
+// ofShare is when the share covers a need; zero if it never does, so that Redis has to.
+func (a *account) ofShare(now time.Time, need []float64) time.Time {
+	clock := a.view.server(now)
+	at := clock
+	for i, b := range a.outage.shares {
+		moment, ever := b.At(clock, need[i])
+		if !ever {
+			return time.Time{}
+		}
+		at = latest(at, moment)
+	}
+	return now.Add(at.Sub(clock))
 }
 
 func latest(a, b time.Time) time.Time {

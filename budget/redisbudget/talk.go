@@ -71,7 +71,7 @@ func (a *account) next(now time.Time) (*ask, bool) {
 	if a.view.epoch != "" { // the clock that we know may be a round trip slow
 		q.expires = a.view.server(now).Add(a.store.timeout + a.view.trip)
 	}
-	if a.store.least(a.view.live) > 1 {
+	if a.store.least(a.view.live) > 1 && !a.absence.quiet {
 		q.quiet = quietTime
 	}
 	if !a.oldest.IsZero() {
