@@ -40,14 +40,17 @@ type quotaID struct {
 func (a *announced) what() *meterName { return &a.meterName }
 
 func (a *announced) ready(now time.Time, n, waiting float64) (time.Time, bool, bool) {
-	return a.mirror.At(now, n, waiting, a.lane.net.mirror())
+	return a.mirror.At(now, n, waiting, a.network())
 }
 
 func (a *announced) take(now, _ time.Time, n float64) { a.mirror.Spend(now, n) }
 func (a *announced) give(_, now time.Time, n float64) { a.mirror.Settle(now, n) }
 func (a *announced) counted(w *waiter) bool           { return w.order >= a.first }
 func (a *announced) state(now time.Time) budget.State { return a.mirror.State(now) }
-func (n network) mirror() mirror.Network              { return mirror.Network{Guard: n.guard, Latency: n.latency} }
+
+func (a *announced) network() mirror.Network {
+	return mirror.Network{Guard: a.lane.net.over(a.window), Latency: a.lane.net.latency}
+}
 
 // read tells every mirror what an answer said of its quota, makes mirrors for quotas not met before, and reports whether a budget came,
 // went, or has a new limit.
@@ -112,7 +115,7 @@ func (m *announced) hear(w *waiter, a answer) (news bool) {
 			m.limit, news = q.Limit.Value, true
 		}
 	}
-	m.mirror.Learn(heard, m.lane.net.mirror())
+	m.mirror.Learn(heard, m.network())
 	if q == nil && m.apart {
 		m.mirror.Settle(a.received, w.cost.of(m.unit))
 	}
@@ -139,7 +142,7 @@ func (l *lane) lostAnswer(w *waiter, now time.Time) {
 		if !m.counted(w) || !m.covers(w.class) {
 			continue
 		}
-		m.mirror.Learn(mirror.Answer{Sent: w.left, Received: now, Cost: w.cost.of(m.unit)}, l.net.mirror())
+		m.mirror.Learn(mirror.Answer{Sent: w.left, Received: now, Cost: w.cost.of(m.unit)}, m.network())
 	}
 }
 

@@ -90,7 +90,7 @@ func (d *declared) ready(now time.Time, n, _ float64) (time.Time, bool, bool) {
 		return time.Time{}, false, ever
 	}
 	if !at.IsZero() {
-		at = at.Add(min(d.guard, d.lane.net.guard))
+		at = at.Add(min(d.guard, d.lane.net.over(d.fill)))
 	}
 	return at, false, true
 }

@@ -10,14 +10,19 @@ const (
 	guardMax  = 50 * time.Millisecond
 )
 
-// latencyWeight smooths the latency as TCP smooths its round-trip time (RFC 6298): an eighth of each new sample.
-const latencyWeight = 8
+// latencyWeight smooths the latency as TCP smooths its round-trip time (RFC 6298): an eighth of each new sample, and a quarter
+// for the mean deviation.
+const (
+	latencyWeight = 8
+	spreadWeight  = 4 // likewise, for the mean deviation
+)
 
 // network is what a lane knows of the way to its server. The zero value knows nothing, and asks for no guard.
 type network struct {
 	guard   time.Duration // the margin for jitter
 	latency time.Duration // from sending to the answer, typically
 	least   time.Duration // from sending to the answer, at least
+	spread  time.Duration // how far the answers' times differ, typically: the network's part of it is unknown
 	doubts  int           // how often the guard has proved too small
 }
 
@@ -28,8 +33,19 @@ func (n *network) learn(trip time.Duration) {
 	} else {
 		n.latency += (trip - n.latency) / latencyWeight
 		n.least = min(n.least, trip)
+		n.spread += ((trip - n.latency).Abs() - n.spread) / spreadWeight
 	}
 	n.guard = min(max(n.least/guardPart, guardMin), guardMax) << n.doubts
+}
+
+// generous is the share of a window that may be given away for certainty: a thousandth is less than anybody notices, and in a minute it is
+// more than most networks are uneven.
+const generous = 1000
+
+// over is the guard for a limit that is counted over a window. Where the window is long, as much as the answers differ costs next to nothing,
+// even if it is the server that makes them differ.
+func (n *network) over(window time.Duration) time.Duration {
+	return max(n.guard, min(2*n.spread, window/generous))
 }
 
 // mostDoubts bounds how often the guard is doubled: eight times 50 ms is more than any usable network needs.

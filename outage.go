@@ -11,7 +11,7 @@ const (
 	outageFrom   = 5 // failures in a row: fewer may be bad luck
 	outageFirst  = time.Second
 	outageGrowth = 1.5
-	outageMost   = time.Minute
+	outageMost   = 10 * time.Second // one call in ten seconds burdens nobody, and finds the end soon
 )
 
 // outage counts failures in a row. The zero value has seen none.

@@ -41,7 +41,7 @@ var exact = throttletest.Announce{Round: throttletest.Exact}
 var patient = []throttle.Option{throttle.WithMaxAttempts(30), throttle.WithIdempotent(func(*http.Request) bool { return true })}
 
 // idleSlot is what a concurrency cap costs the most careful client: a slot stands idle while an answer and the next call are on their way.
-const idleSlot = 1 + float64(2*(oneWay+3*time.Millisecond))/float64(serviceMean)
+const idleSlot = 1 + float64(2*oneWay+usualJitter)/float64(serviceMean)
 
 var announcedScenarios = []scenario{
 	{name: "fixed window, declared", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{})),
@@ -111,6 +111,9 @@ var announcedScenarios = []scenario{
 func TestAnnouncedLimitsAreUsedWhole(t *testing.T) {
 	t.Log(heading)
 	for _, s := range announcedScenarios {
-		t.Run(s.name, func(t *testing.T) { judge(t, s) })
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			judge(t, s)
+		})
 	}
 }

@@ -24,6 +24,9 @@ var blindScenarios = []scenario{
 func TestBlindServersAreWorkedOut(t *testing.T) {
 	t.Log(heading)
 	for _, s := range blindScenarios {
-		t.Run(s.name, func(t *testing.T) { judge(t, s) })
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			judge(t, s)
+		})
 	}
 }

@@ -38,14 +38,14 @@ type want struct {
 	jain    float64       // least
 	bans    bool          // any are allowed
 	workers []int         // to play with; 16 if empty
-	jitters []time.Duration
+	jitters []time.Duration // usualJitter if empty
 }
 
 // setting is one way to play a scenario.
 type setting struct {
 	seed    uint64
 	workers int
-	jitter  time.Duration
+	jitter  time.Duration // the spread of the one-way delay
 }
 
 // figures is what came of one run.
@@ -65,9 +65,10 @@ func (f figures) wait(q float64) time.Duration {
 	return f.waits[min(int(q*float64(len(f.waits))), len(f.waits)-1)]
 }
 
-// The network and the service of most runs: 8 ms and jitter each way, and 120 ms at the server with the long tail of real ones.
+// The network and the service of most runs: 8 to 14 ms each way, and 120 ms at the server with the long tail of real ones.
 const (
 	oneWay      = 8 * time.Millisecond
+	usualJitter = 6 * time.Millisecond
 	serviceMean = 120 * time.Millisecond
 	serviceTail = 0.4
 )
@@ -80,7 +81,7 @@ func run(t *testing.T, s scenario, with setting) (f figures) {
 		up := throttletest.NewUpstream(slices.Concat([]throttletest.Option{
 			throttletest.WithSeed(with.seed),
 			throttletest.WithLatency(throttletest.Latency{
-				Network: oneWay, Jitter: throttletest.Uniform(0, 2*with.jitter),
+				Network: oneWay, Jitter: throttletest.Uniform(0, with.jitter),
 				Service: throttletest.LogNormal(serviceMean, serviceTail), Refusal: 2 * time.Millisecond,
 			}),
 		}, s.server)...)

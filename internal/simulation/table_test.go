@@ -48,7 +48,7 @@ func (r row) print(s scenario, with setting) string {
 // judge plays a scenario with every seed, and holds the figures against what is wanted.
 func judge(t *testing.T, s scenario) {
 	for _, workers := range orElse(s.want.workers, []int{16}) {
-		for _, jitter := range orElse(s.want.jitters, []time.Duration{3 * time.Millisecond}) {
+		for _, jitter := range orElse(s.want.jitters, []time.Duration{usualJitter}) {
 			with := setting{workers: workers, jitter: jitter}
 			var r row
 			for i := range *seeds {
