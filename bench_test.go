@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"sync/atomic"
 	"testing"
 
@@ -121,4 +122,27 @@ func BenchmarkGetParallel(b *testing.B) {
 			resp.Body.Close()
 		}
 	})
+}
+
+// What a program with 64 calls at once gets through over loopback, with nothing that binds.
+func BenchmarkLoopback64(b *testing.B) {
+	s := listen(b, func(_ int, w http.ResponseWriter, _ *http.Request) { w.Write([]byte("{}")) })
+	s.base.MaxIdleConnsPerHost = 64
+	tr, err := NewTransport(s.base)
+	require.NoError(b, err)
+	defer tr.Close()
+	for name, rt := range map[string]http.RoundTripper{"base": s.base, "throttle": tr} {
+		c := &http.Client{Transport: rt}
+		b.Run(name, func(b *testing.B) {
+			b.SetParallelism(64 / runtime.GOMAXPROCS(0))
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, _, err := get(c, s.URL); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
 }

@@ -196,6 +196,38 @@ func TestPAC11NobodyComesBackEarlyOrAllAtOnce(t *testing.T) {
 	})
 }
 
+// A server that refuses half of everything for ten minutes, and names long waits: afterwards the whole speed is back.
+func TestPAC14LongHoldsDoNotFreezeWhatIsLearned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(nil)
+		s.latency = time.Second
+		s.reply = func(n int, _ *http.Request) reply {
+			if n%2 == 0 && time.Since(s.start) < 10*time.Minute {
+				return tooMany("Retry-After", "89")
+			}
+			return reply{}
+		}
+		c, tr := client(t, s, WithMaxInFlight(20))
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				for {
+					if _, _, err := get(c, api); err != nil {
+						assert.ErrorIs(t, err, ErrClosed)
+						return
+					}
+				}
+			})
+		}
+		time.Sleep(13 * time.Minute)
+		before := s.count()
+		time.Sleep(time.Minute)
+		assert.GreaterOrEqual(t, s.count()-before, 20*60*9/10)
+		require.NoError(t, tr.Close())
+		wg.Wait()
+	})
+}
+
 func TestPAC17LargeQuotaIsNotSpreadEvenly(t *testing.T) {
 	quota := func(s *server, left int, reset time.Duration, refused *int) func(int, *http.Request) reply {
 		end := time.Now().Add(reset)
