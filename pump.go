@@ -22,7 +22,7 @@ func (l *lane) pump(now time.Time) {
 			return
 		}
 		if !r.ever {
-			l.fail(w, l.limitError(w, r, now, ErrCostTooLarge))
+			l.fail(w, l.limitError(w, r, now, r.reason()))
 			continue
 		}
 		if !l.all.take(l) {

@@ -42,7 +42,7 @@ const ourMargin = guardMax + spreadMost
 func (l *lane) hopeless(w *waiter, r ruling, now time.Time) error {
 	switch {
 	case !r.ever:
-		return l.limitError(w, r, now, ErrCostTooLarge)
+		return l.limitError(w, r, now, r.reason())
 	case !r.at.Before(never):
 		return nil // an answer or a slot decides, and nobody knows when
 	case r.cause != CauseFirstContact && r.at.Sub(now) > l.cfg.maxHold+ourMargin:

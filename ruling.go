@@ -8,7 +8,16 @@ type ruling struct {
 	by    *meterName
 	cause Cause
 	alone bool // it must cross the gate alone
-	ever  bool // false: a budget can never hold its cost
+	ever  bool // false: a budget can never hold its cost, or err says why
+	err   error
+}
+
+// reason is why it may never leave.
+func (r *ruling) reason() error {
+	if r.err != nil {
+		return r.err
+	}
+	return ErrCostTooLarge
 }
 
 // delay takes a later moment into account.

@@ -100,6 +100,10 @@ func (s *shared) states(now time.Time) []BudgetState {
 
 // ask takes into account what the shared budgets and the other processes say.
 func (s *shared) ask(r *ruling, now time.Time, c cost, waiting budget.Cost) {
+	if err := s.account.Err(); err != nil {
+		*r = ruling{by: &s.meterName, cause: CauseBudget, err: err}
+		return
+	}
 	at, ever := s.account.Ready(now, c.whole(), waiting)
 	if !ever {
 		*r = ruling{by: &s.meterName, cause: CauseBudget}

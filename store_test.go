@@ -65,4 +65,5 @@ func (a *account) State(now time.Time) (s []budget.State) {
 
 func (a *account) Hold(time.Time)  {}
 func (a *account) Held() time.Time { return time.Time{} }
+func (a *account) Err() error      { return nil }
 func (a *account) Close()          {}

@@ -29,6 +29,8 @@ type Account interface {
 	Take(now time.Time, c Cost)
 	// Give returns units that were taken and not used; negative ones are debt.
 	Give(now time.Time, c Cost)
+	// Err is why nothing may leave, and nothing should wait: the store is away, and was told to let nobody go on without it. Nil otherwise.
+	Err() error
 	// Hold tells all processes that nothing may leave before until. It is only ever extended.
 	Hold(until time.Time)
 	// Held is until when this or another process held the key; a moment in the past if nobody does.

@@ -2,6 +2,7 @@ package redisbudget
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 // outage is how a process goes on without Redis.
 type outage struct {
+	err     error           // what went wrong last
 	shares  []budget.Budget // its part of the budgets; nil unless Share
 	probeAt time.Time       // when Redis may be asked again
 	probes  int
@@ -83,6 +85,7 @@ func (a *account) fail(now time.Time, err error) {
 		a.absence.since = now
 	}
 	o := a.outage
+	o.err = err
 	o.until, a.absence.quiet = time.Time{}, false
 	pause := min(probeMost, probeFirst<<min(o.probes, 10))
 	o.probes++
@@ -208,4 +211,25 @@ func windowOf(p budget.Policy, t time.Time) time.Time {
 	}
 	phase := anchor.Sub(anchor.Truncate(p.Window))
 	return t.Add(-phase).Truncate(p.Window).Add(phase)
+}
+
+// ErrAway is what calls fail with under Closed while Redis is away. What went wrong is wrapped with it.
+var ErrAway = errors.New("redisbudget: Redis is away, and nothing leaves without it (WithOutage)")
+
+// Err is ErrAway, with its cause, while nothing may leave. It asks Redis again by itself when that is due.
+func (a *account) Err() error {
+	now := time.Now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.outage == nil || a.store.outage != Closed {
+		return nil
+	}
+	if len(a.pool.slots) > 0 {
+		return nil // what is in hand may be spent
+	}
+	if !a.flying && !a.closed {
+		a.slots = max(a.slots, 1)
+		a.request(now)
+	}
+	return fmt.Errorf("%w: %w", ErrAway, a.outage.err)
 }
