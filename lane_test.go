@@ -156,8 +156,10 @@ func TestMaxQueue(t *testing.T) {
 			})
 		}
 		time.Sleep(time.Second / 2)
+		mu.Lock()
 		assert.Equal(t, 989, refused)
 		assert.Equal(t, 1, left)
+		mu.Unlock()
 		wg.Wait()
 		assert.Equal(t, 11, left)
 		assert.Equal(t, 10*time.Second, time.Since(epoch))
