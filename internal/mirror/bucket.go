@@ -41,6 +41,7 @@ func (m *Mirror) learnBucket(r reading) {
 	if r.sent >= b.sent {
 		b.supply, b.at, b.sent = r.lo, r.received, r.sent
 	}
+	m.watch(r, r.lo, b.rate)
 }
 
 // mistaken makes the rate less after a refusal of a call that the line promised room for, and measures it anew.

@@ -31,7 +31,7 @@ func (f *filling) hear(r reading, limit float64) {
 	if r.reset < f.least {
 		f.least, f.missing = r.reset, missing
 	}
-	grown := missing > f.missing && r.reset > f.least && r.reset-r.grain >= f.least+r.grain
+	grown := missing > f.missing && r.reset > f.least && r.reset-r.grain >= f.least
 	f.confirmed = !f.refuted && (f.confirmed || grown)
 }
 

@@ -81,7 +81,4 @@ func (m *Mirror) judge(r reading, net Network) {
 	default:
 		m.learnWindow(r, net)
 	}
-	if r.counted {
-		m.others.watch(r, m)
-	}
 }

@@ -19,7 +19,7 @@ var fixedCapacity = func(s server, from, to time.Duration) (float64, time.Durati
 }
 
 func TestMulti(t *testing.T) {
-	for _, kind := range []string{"bucket", "full", "big"} {
+	for _, kind := range []string{"fixed", "bucket", "big"} {
 		for _, p := range []int{2, 10, 30} {
 			for _, foreign := range []float64{0, 6} {
 				for _, j := range []time.Duration{10} {

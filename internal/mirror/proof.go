@@ -56,13 +56,13 @@ func (m *Mirror) logFit(r reading, net Network) fit {
 		return refuted
 	}
 	start := r.sent - m.length.value
-	denied := m.denied.total - m.denied.upTo(start)
+	denied := m.deniedSince(start)
 	least := m.sends.upTo(r.sent-net.Guard) + r.cost - m.journal.within(start+net.Guard) - denied
 	most := m.sends.within(r.sent+net.Guard) - m.journal.upTo(start-net.Guard)
 	if m.logHolds(r, least, most) {
 		return agrees
 	}
-	least = m.ends.upTo(r.sent) + r.cost - m.journal.within(r.received-m.length.value) - denied
+	least = m.ends.upTo(r.sent-1) + r.cost - m.journal.within(r.received-m.length.value) - denied
 	most = m.sends.within(r.received) - m.journal.upTo(start-net.Latency)
 	if m.logHolds(r, least, most) {
 		return possible
@@ -76,3 +76,6 @@ func (m *Mirror) logHolds(r reading, least, most float64) bool {
 	admits := r.refused || least <= m.limit
 	return admits && used >= least-1 && used <= most+1
 }
+
+// deniedSince is what was refused of ours since t.
+func (m *Mirror) deniedSince(t moment) float64 { return m.denied.total - m.denied.upTo(t) }

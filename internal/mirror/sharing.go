@@ -47,17 +47,14 @@ func (s *sharing) forget() { s.known, s.begun, s.rate = false, false, 0 }
 // present says whether others draw. While no answers come nothing is known to have changed.
 func (s *sharing) present(t moment) bool { return s.seen > 0 && min(t, s.told)-s.seen <= crowd }
 
-// watch looks in an answer for what others drew.
-func (s *sharing) watch(r reading, m *Mirror) {
-	rate, supply := 0.0, m.window.supply
-	if m.law == bucketLaw {
-		rate, supply = m.bucket.rate, r.lo
-	}
+// watch looks in an answer for what others drew of a supply that would else rise at rate.
+func (m *Mirror) watch(r reading, supply, rate float64) {
+	s := &m.others
 	if !s.known || rate > 0 && r.sent-s.leastAt > watchTime {
 		s.least, s.leastAt, s.known = r.sureLo, r.received, true
 	}
 	s.told = max(s.told, r.received)
-	if r.sureHi < s.least+rate*max(0, r.sent-s.leastAt).Seconds()-m.window.refused-1 {
+	if r.sureHi < s.least+rate*max(0, r.sent-s.leastAt).Seconds()-m.deniedSince(s.leastAt)-1 {
 		s.seen = r.received
 		s.least, s.leastAt = r.sureLo, r.received
 	}
@@ -122,7 +119,7 @@ func (m *Mirror) inProportion(t moment, n, kept float64, net Network) moment {
 	slope := max(b.rate-s.drain, leastSlope*b.rate)
 	top := m.limitOr() - kept
 	level := min(b.supply+slope*max(0, t-b.at).Seconds()-m.sends.total-kept, top)
-	weight := math.Sqrt(s.ours()*math.Sqrt(s.ours())) * b.rate
+	weight := math.Cbrt(s.ours()*s.ours()) * b.rate
 	settles := min(m.limitOr()/2, max(restCalls*n, restLatency*b.rate*net.Latency.Seconds()), (m.limitOr()-n)/2)
 	return t + seconds(ramp{level - n, top - n, slope, max(0, t-m.last).Seconds()}.reaches(settles*n/weight))
 }

@@ -42,6 +42,7 @@ func (m *Mirror) turn(t moment) {
 	}
 	w := &m.window
 	w.open(at)
+	m.others.forget()
 	// What is in the air may have arrived on either side of the edge: it is charged to both.
 	w.supply = m.ends.upTo(at) + m.limit
 	w.ceiling = m.sends.within(at) + m.limit
@@ -112,6 +113,9 @@ func (m *Mirror) heed(r reading) {
 	}
 	m.window.edge.hear(r)
 	m.level(r)
+	if r.counted {
+		m.watch(r, m.window.supply, 0)
+	}
 }
 
 // receded says whether the reset moved away before it came, while nothing was given back: a bucket's does so while it is being
@@ -131,6 +135,7 @@ func (m *Mirror) cross(verdict law, r reading) {
 	w.edge.crossed(r)
 	m.law = verdict
 	w.open(edge)
+	m.others.forget()
 	w.ceiling = m.sends.within(edge) + m.most()
 }
 
