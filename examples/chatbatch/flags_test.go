@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,7 @@ func TestWhatIsRefusedBeforehand(t *testing.T) {
 		{"bad duration", append([]string{"-max-wait", "5"}, good...), "-max-wait"},
 		{"bad limit", append([]string{"-limit", "fast"}, good...), "-limit"},
 		{"limit without model", append([]string{"-limit", "=5/minute"}, good...), "no model"},
+		{"no line length", append([]string{"-max-line", "0"}, good...), "-max-line"},
 		{"bad format", append([]string{"-format", "csv"}, good...), "csv"},
 		{"two inputs", append(append([]string{}, good...), "other"), "other"},
 		{"flags behind the input", []string{"-url", "http://127.0.0.1:1", "IN", "-n"}, "flags come first"},
@@ -150,6 +152,52 @@ func TestQuiet(t *testing.T) {
 		d = newProgram(t, requests(2)+"x\n", calm()).send(t, "-q")
 		assert.Equal(t, exitSomeFailed, d.code)
 		assert.Contains(t, d.stderr, "2 answered")
+	})
+}
+
+// MEM-03: a line above the cap is one bad line with its number, however long; those below it are sent whole.
+func TestLongLinesAndTheCap(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		sizes := []int{100, 70 << 10, 5 << 20, 20 << 20, 100}
+		var lines []string
+		for i, size := range sizes {
+			lines = append(lines, request(fmt.Sprint(i), strings.Repeat("x", size)))
+		}
+		up := &watched{RoundTripper: calm()}
+		p := newProgram(t, strings.Join(lines, "\n"), up) // the last line has no newline
+		d := p.send(t, "-max-line", fmt.Sprint(10<<20))
+		assert.Equal(t, exitSomeFailed, d.code)
+		assert.Equal(t, 4, d.answered())
+		assert.Contains(t, d.stderr, "in.jsonl:4: line_too_long")
+		longest := 0
+		for _, body := range up.body {
+			longest = max(longest, len(body))
+		}
+		assert.Greater(t, longest, 5<<20)
+	})
+}
+
+// A page that was begun for a run that cannot begin is taken away.
+func TestNoEmptyReportStays(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		p := newProgram(t, requests(2), calm())
+		page := filepath.Join(p.dir, "page.html")
+		d := p.start(t, "-i", p.input, "-url", apiHost, "-o", filepath.Join(p.dir, "no", "out"), "-report", page)
+		assert.Equal(t, exitRefused, d.code)
+		assert.NoFileExists(t, page)
+	})
+}
+
+func TestTheReportIsWritten(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		p := newProgram(t, requests(200), calm())
+		page := filepath.Join(p.dir, "page.html")
+		require.Equal(t, exitDone, p.send(t, "-rpm", "120", "-report", page).code)
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		assert.Contains(t, string(text), "200 answered")
+		assert.Contains(t, string(text), "<svg")
+		assert.Contains(t, string(text), "in.jsonl")
 	})
 }
 

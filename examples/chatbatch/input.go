@@ -12,10 +12,10 @@ import (
 
 // input is where requests come from. A regular file is gone through twice: once to check it all before anything is sent.
 type input struct {
-	name   string
-	from   io.Reader
-	start  io.Seeker // nil for what can be read only once
-	format batchfile.Format
+	name  string
+	from  io.Reader
+	start io.Seeker // nil for what can be read only once
+	how   batchfile.Options
 }
 
 // openInput opens -i.
@@ -37,16 +37,20 @@ func openInput(s *settings, w world) (*input, error) {
 	if info.IsDir() {
 		return nil, errors.Join(fmt.Errorf("%s is a directory, not a file of requests", s.input), file.Close())
 	}
-	in := &input{name: s.input, from: file, format: s.format}
+	in := &input{name: s.input, from: file, how: howOf(s)}
 	if info.Mode().IsRegular() {
 		in.start = file
 	}
 	return in, nil
 }
 
+func howOf(s *settings) batchfile.Options {
+	return batchfile.Options{Format: s.format, MaxLine: s.maxLine}
+}
+
 // fromStream is standard input, which may be a file too.
 func fromStream(s *settings, stdin io.Reader) *input {
-	in := &input{name: "-", from: stdin, format: s.format}
+	in := &input{name: "-", from: stdin, how: howOf(s)}
 	if file, ok := stdin.(*os.File); ok {
 		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
 			in.start = file
@@ -70,7 +74,7 @@ func (in *input) reader() (*batchfile.Reader, error) {
 			return nil, err
 		}
 	}
-	return batchfile.NewReader(in.from, batchfile.Options{Format: in.format})
+	return batchfile.NewReader(in.from, in.how)
 }
 
 // is tells whether path is the input itself, which results must not go into.

@@ -30,6 +30,7 @@ type settings struct {
 	keyEnv, keyHeader  string
 	keyEnvGiven        bool
 	format             batchfile.Format
+	maxLine            int
 
 	rpm, tpm, rpd float64
 	limits        limitFlags
@@ -80,6 +81,7 @@ func (s *settings) register(fs *flag.FlagSet) {
 		s.format, err = batchfile.ParseFormat(v)
 		return err
 	})
+	fs.IntVar(&s.maxLine, "max-line", batchfile.MaxLine, "longest line of the input, in `BYTES`; longer ones are bad lines")
 	fs.Float64Var(&s.rpm, "rpm", 0, "requests a minute, for each model (default: what the server's headers say)")
 	fs.Float64Var(&s.tpm, "tpm", 0, "tokens a minute, for each model")
 	fs.Float64Var(&s.rpd, "rpd", 0, "requests a day, for each model; those of earlier runs in -o count")
@@ -125,6 +127,7 @@ func (s *settings) check() error {
 		{!isRate(s.rpm), "-rpm must be a positive number"},
 		{!isRate(s.tpm), "-tpm must be a positive number"},
 		{!isRate(s.rpd), "-rpd must be a positive number"},
+		{s.maxLine < 1, "-max-line must be at least 1"},
 		{s.workers < 1, "-concurrency must be at least 1"},
 		{s.maxAttempts < 0, "-max-attempts must be at least 1"},
 		{s.maxWait < 0 || s.deadline < 0 || s.grace < 0, "-max-wait, -deadline and -grace must not be negative"},

@@ -48,6 +48,21 @@ func TestASpentQuotaStopsTheJob(t *testing.T) {
 	})
 }
 
+// HDR-25: ten requests on two workers, and an account without money. What is told twice at the most is told at once, and costs no retries.
+func TestASpentQuotaFromTheStart(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		up := calm(after(0, throttletest.Fault{Status: 429, Body: []byte(`{"error":{"code":"insufficient_quota"}}`)}))
+		d := newProgram(t, requests(10), up).send(t, "-concurrency", "2", "-max-attempts", "4")
+		assert.Equal(t, exitStopped, d.code)
+		assert.LessOrEqual(t, up.Stats().Arrivals, 2)
+		assert.Less(t, d.took, 400*time.Millisecond, "two round trips")
+		require.NotEmpty(t, d.out)
+		assert.Equal(t, 429, d.out[0].Response.StatusCode)
+		assert.Equal(t, 1, d.out[0].Attempts)
+		assert.Contains(t, string(d.out[0].Response.Body), "insufficient_quota")
+	})
+}
+
 func TestAWrongKeyStopsTheJobAtOnce(t *testing.T) {
 	for _, status := range []int{401, 402, 403, 407} {
 		virtual(t, func(t *testing.T) {

@@ -52,9 +52,6 @@ func (r *Reader) Lines() int { return r.no }
 // SawObject tells whether some line so far was a JSON object; a file without any will be refused as a whole.
 func (r *Reader) SawObject() bool { return r.objects }
 
-// IDs are the ids of the requests so far, each with its line.
-func (r *Reader) IDs() *IDs[int] { return r.ids }
-
 // Next returns the next line that is not blank. At the end it returns io.EOF, or a *FileError if no line was an object.
 func (r *Reader) Next() (Item, error) {
 	for {

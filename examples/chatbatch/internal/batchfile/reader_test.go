@@ -1,6 +1,7 @@
 package batchfile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,13 @@ import (
 
 const goodBody = `{"model":"m","messages":[{"role":"user","content":"hi"}]}`
 
-func good(id string) string { return fmt.Sprintf(`{"custom_id":%q,"body":%s}`, id, goodBody) }
+func good(id string) string {
+	quoted, err := json.Marshal(id)
+	if err != nil {
+		return err.Error() // never: every string can be written
+	}
+	return fmt.Sprintf(`{"custom_id":%s,"body":%s}`, quoted, goodBody)
+}
 
 // Every row is the second line of a file whose first line is a good batch line.
 func TestReasonsOfAnEnvelopeLine(t *testing.T) {
