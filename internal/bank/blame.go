@@ -22,9 +22,7 @@ func (b *Bank) praise(id uint64, now instant) {
 func (b *Bank) contradict(now instant) {
 	if !b.renew(now) {
 		b.obeyed.discredited = true
-		return
 	}
-	b.restart()
 }
 
 // widen lets as many fly as the law in force allows once it has proved itself; until then they start slowly again.
@@ -51,6 +49,7 @@ func (b *Bank) blame(id uint64, at, now instant) {
 	if o.refused(at, now) {
 		if o.streak == 1 {
 			o.first, o.right = id, standing
+			b.save()
 		}
 		if b.obeyed != nil && !o.doubt {
 			b.extent = b.obeyed.extent()

@@ -96,6 +96,11 @@ func (f *flight) extent() float64 {
 // surprise lowers the limit by a fifth: the order of calls explains too much when many fly.
 func (f *flight) surprise() { f.reserve += max(1, math.Floor(f.limit()/5)) }
 
+func (f *flight) save() (restore func()) {
+	v := f.verdict
+	return func() { f.verdict = v }
+}
+
 func (f *flight) forget() { f.verdict = unjudged() }
 
 func (f *flight) state() State {

@@ -27,6 +27,8 @@ type law interface {
 	surprise()
 	// forget drops all evidence.
 	forget()
+	// save returns a function that brings today's verdict back.
+	save() (restore func())
 	state() State
 }
 

@@ -1,6 +1,9 @@
 package bank
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Rates that a leak is looked for in, in calls per second: from one in 100 s to what no single client of a public server needs.
 const (
@@ -47,6 +50,15 @@ func newLeak() *leak {
 }
 
 func (l *leak) forget() { l.watch(slowestRate, fastestRate) }
+
+func (l *leak) save() (restore func()) {
+	was := *l
+	was.drips = slices.Clone(l.drips)
+	return func() {
+		was.pacer = l.pacer
+		*l = was
+	}
+}
 
 // watch starts over with rates between two bounds.
 func (l *leak) watch(lo, hi float64) {

@@ -113,6 +113,26 @@ func (b *Bank) relabel(from, to outcome) {
 		}
 	}
 	if judged {
-		b.restart()
+		b.rewind()
 	}
+}
+
+// save remembers what the laws know, before a streak of refusals becomes evidence.
+func (b *Bank) save() {
+	b.saved, b.savedAt = b.saved[:0], b.tape.id(b.tape.judged)
+	for _, l := range b.laws {
+		b.saved = append(b.saved, l.save())
+	}
+}
+
+// rewind brings back what the laws knew before the streak, and judges anew what came then.
+func (b *Bank) rewind() {
+	if b.saved == nil {
+		b.restart()
+		return
+	}
+	for _, restore := range b.saved {
+		restore()
+	}
+	b.rejudge(b.laws, b.savedAt)
 }

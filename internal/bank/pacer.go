@@ -7,10 +7,10 @@ import (
 
 // A rate is asked after from time to time, since it may have risen: after a quiet time the pace creeps up until a refusal stops it.
 const (
-	shortestQuiet = 5 * time.Second // doubles with every refusal …
+	shortestQuiet = 10 * time.Second // doubles with every refusal …
 	longestQuiet  = 10 * time.Minute
-	quietCalls    = 300   // … but a refusal in so many calls is cheap enough
-	creepSlow     = 0.001 // per second, up to where a refusal is expected
+	quietCalls    = 200   // … but a refusal in so many calls is cheap enough
+	creepSlow     = 0.002 // per second, up to where a refusal is expected
 	creepPatience = 60    // seconds, or up to then
 	creepFast     = 0.05  // per second, beyond: the limit has risen
 	beyond        = 1.02  // of the highest rate that the evidence leaves

@@ -16,7 +16,10 @@ func (b *Bank) relent(now instant) *belief {
 	if debugRelent != nil {
 		debugRelent(b)
 	}
-	for _, give := range []func() bool{func() bool { return b.renew(now) }, b.deafen, b.forgive, b.strain, b.edge} {
+	if b.renew(now) && b.obeyed.living() {
+		return b.obeyed
+	}
+	for _, give := range []func() bool{b.deafen, b.forgive, b.strain, b.edge} {
 		if give() {
 			b.restart()
 			if best := b.best(now); best != nil {
@@ -52,6 +55,9 @@ func (b *Bank) renew(now instant) bool {
 		}
 	}
 	l.fresh()
+	l.forget()
+	b.rejudge([]*belief{l}, l.since)
+	b.saved = nil
 	b.ramp.restart()
 	return true
 }

@@ -53,6 +53,7 @@ func (h *share) asking(*scene) bool     { return true }
 func (h *share) extent() float64        { return 0 }
 func (h *share) surprise()              {}
 func (h *share) forget()                {}
+func (h *share) save() func()           { return func() {} }
 
 func (h *share) state() State {
 	return State{Kind: Share, Limit: 1, Window: seconds(1 / h.rate), Rate: h.rate}

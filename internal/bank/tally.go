@@ -64,4 +64,9 @@ func (c *tally) rate(span time.Duration) float64 {
 
 func (c *tally) extent() float64 { return c.limit() }
 
+func (c *tally) save() (restore func()) {
+	v := c.verdict
+	return func() { c.verdict = v }
+}
+
 func (c *tally) forget() { c.verdict = unjudged() }

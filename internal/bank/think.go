@@ -87,8 +87,14 @@ func (b *Bank) restart() {
 	for _, l := range b.laws {
 		l.forget()
 	}
-	for i := b.oldest(); i < b.tape.judged; i++ {
-		b.judge(b.laws, i)
+	b.saved = nil
+	b.rejudge(b.laws, b.tape.id(b.oldest()))
+}
+
+// rejudge shows some laws the evidence from a call on.
+func (b *Bank) rejudge(laws []*belief, from uint64) {
+	for i := max(b.tape.index(from), b.oldest()); i < b.tape.judged; i++ {
+		b.judge(laws, i)
 		b.focus(i + 1)
 	}
 }
