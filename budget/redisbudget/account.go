@@ -18,30 +18,32 @@ type account struct {
 	wake     func()
 	notify   func(error)
 
-	mu      sync.Mutex
-	pool    pool
-	back    []float64 // to be given back with the next ask; negative: debt
-	oldest  time.Time // when the oldest of that was due; zero for nothing
-	pace    pace
-	need    []float64 // what is wanted next: for the head of the queue,
-	more    []float64 // for each call behind it on average,
-	slots   int       // and this many slots; 0 = nothing is wanted
-	queued  bool      // somebody waits behind the head
-	view    view
-	held    time.Time
-	tell    time.Time // a hold that the others do not know of yet; zero for none
-	tryAt   time.Time // no slot is to be had if asked sooner
-	waitFor time.Time // the slot that was too far ahead then
-	outage  *outage   // nil while Redis is there
-	absence absence
-	busy    bool   // the goroutine runs
-	flying  bool   // an ask is under way
-	asks    uint64 // sent so far
-	closed  bool
-	left    bool
-	timer   *time.Timer
-	alarm   time.Time // when it fires; zero = not set
-	news    news
+	mu       sync.Mutex
+	pool     pool
+	back     []float64 // to be given back with the next ask; negative: debt
+	oldest   time.Time // when the oldest of that was due; zero for nothing
+	pace     pace
+	need     []float64 // what is wanted next: for the head of the queue,
+	more     []float64 // for each call behind it on average,
+	slots    int       // and this many slots; 0 = nothing is wanted
+	queued   bool      // somebody waits behind the head
+	lastSize int       // of the lease that was asked for last,
+	lastAt   time.Time // and when that was
+	view     view
+	held     time.Time
+	tell     time.Time // a hold that the others do not know of yet; zero for none
+	tryAt    time.Time // no slot is to be had if asked sooner
+	waitFor  time.Time // the slot that was too far ahead then
+	outage   *outage   // nil while Redis is there
+	absence  absence
+	busy     bool   // the goroutine runs
+	flying   bool   // an ask is under way
+	asks     uint64 // sent so far
+	closed   bool
+	left     bool
+	timer    *time.Timer
+	alarm    time.Time // when it fires; zero = not set
+	news     news
 }
 
 var _ budget.Account = (*account)(nil)

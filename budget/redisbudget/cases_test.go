@@ -129,7 +129,7 @@ func TestDST05WhileRedisIsAway(t *testing.T) {
 	for _, mode := range []Outage{Share, Closed, Open} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
-			s := realRedis(t)
+			s := startRedis(t)
 			c := join(t, s.store(WithOutage(mode), WithProcesses(3), WithTimeout(300*time.Millisecond)), "host", budget.PerSecond(30).WithBurst(3))
 			require.NotZero(t, c.drain(within(t, time.Second)))
 			s.kill()

@@ -192,7 +192,7 @@ func (f *fleet) judge(all []findings, span time.Duration) verdict {
 
 func TestTenProcessesUseOneQuotaInFullAndNoMore(t *testing.T) {
 	const span = 20 * time.Second
-	f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), crew(realRedis(t), 10, span+time.Second)...)
+	f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), crew(startRedis(t), 10, span+time.Second)...)
 	f.begin()
 	v := f.judge(f.report(), span)
 	assert.Zero(t, v.refused)
@@ -208,7 +208,7 @@ func TestTenProcessesUseOneQuotaInFullAndNoMore(t *testing.T) {
 func TestSkewedDemandUsesTheQuotaToo(t *testing.T) {
 	t.Parallel()
 	const span = 10 * time.Second
-	all := crew(realRedis(t), 10, span+time.Second)
+	all := crew(startRedis(t), 10, span+time.Second)
 	for i := range all {
 		all[i].Callers, all[i].Rate = 0, 0.05*1.1*fleetRate
 	}
@@ -224,7 +224,7 @@ func TestSkewedDemandUsesTheQuotaToo(t *testing.T) {
 // outageTest lets something happen to the server of a fleet in mid-run.
 func outageTest(t *testing.T, end time.Duration, happens func(s *server)) verdict {
 	t.Parallel()
-	s := realRedis(t)
+	s := startRedis(t)
 	all := crew(s, 4, end)
 	for i := range all {
 		all[i].Timeout = 300 * time.Millisecond
@@ -266,7 +266,7 @@ func TestRedisStandsStillForFiveSeconds(t *testing.T) {
 // A process dies with slots in hand: they are lost, and nothing else.
 func TestAProcessThatDiesTakesOnlyItsLeaseAlong(t *testing.T) {
 	t.Parallel()
-	s := realRedis(t)
+	s := startRedis(t)
 	f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), crew(s, 3, 8*time.Second)...)
 	f.begin()
 	time.Sleep(2 * time.Second)

@@ -58,7 +58,7 @@ func (p *pace) rate(now time.Time) float64 { return p.fade(now) / paceTime.Secon
 func (a *account) demand(now time.Time, need []float64, waiting budget.Cost, covered bool) {
 	calls := max(1, waiting.Of(budget.Requests))
 	a.mean(need, waiting, calls)
-	size := a.leaseSize(now)
+	size := a.leaseSize(now, calls)
 	if a.view.scarce {
 		size = min(size, int(calls)) // others wait for what this one might not need
 	}
@@ -67,6 +67,7 @@ func (a *account) demand(now time.Time, need []float64, waiting budget.Cost, cov
 	}
 	copy(a.need, need)
 	a.slots, a.queued = size, calls > 1
+	a.lastSize, a.lastAt = size, now
 	a.request(now)
 }
 
@@ -81,8 +82,8 @@ func (a *account) mean(need []float64, waiting budget.Cost, calls float64) {
 }
 
 // leaseSize is how many slots to ask for: what this process uses up in leaseTime, as long as the others need not wait too long for their
-// turn; one when it is idle.
-func (a *account) leaseSize(now time.Time) int {
+// turn; one when it is idle. While calls queue and leases are soon used up, each is twice as large as the one before.
+func (a *account) leaseSize(now time.Time, calls float64) int {
 	most := float64(maxLease)
 	for i, p := range a.policies {
 		if a.more[i] > 0 {
@@ -90,7 +91,11 @@ func (a *account) leaseSize(now time.Time) int {
 			most = min(most, perSecond*gapTime.Seconds()/a.store.least(a.view.live))
 		}
 	}
-	return int(max(1, min(most, math.Ceil(a.pace.rate(now)*leaseTime.Seconds()))))
+	size := math.Ceil(a.pace.rate(now) * leaseTime.Seconds())
+	if calls > 1 && now.Sub(a.lastAt) < leaseTime {
+		size = max(size, min(calls, float64(2*a.lastSize)))
+	}
+	return int(max(1, min(most, size)))
 }
 
 // slotLife is how long after its moment a slot shall be good.

@@ -60,7 +60,7 @@ func (q *ask) args() []any {
 		q.slots, micros(q.slotLife), micros(q.horizon), moment(q.expires), micros(q.quiet), micros(q.hold), micros(q.age)}
 	for i := range q.need {
 		for _, n := range []float64{q.need[i], q.more[i], q.back[i], q.spent[i], q.memory[i]} {
-			args = append(args, strconv.FormatFloat(n, 'g', -1, 64))
+			args = append(args, strconv.FormatFloat(n, 'f', -1, 64))
 		}
 	}
 	return args
@@ -91,8 +91,8 @@ func describe(policies []budget.Policy) string {
 		if !p.Anchor.IsZero() {
 			phase = p.Anchor.Sub(time.Unix(0, 0).Add(p.Anchor.Sub(time.Unix(0, 0)).Truncate(p.Window)))
 		}
-		for _, word := range []string{p.Algorithm.String(), url.QueryEscape(p.Unit), strconv.FormatFloat(p.Limit, 'g', -1, 64),
-			micros(p.Window), strconv.FormatFloat(p.Burst, 'g', -1, 64), micros(phase)} {
+		for _, word := range []string{p.Algorithm.String(), url.QueryEscape(p.Unit), strconv.FormatFloat(p.Limit, 'f', -1, 64),
+			micros(p.Window), strconv.FormatFloat(p.Burst, 'f', -1, 64), micros(phase)} {
 			b.WriteString(word)
 			b.WriteByte(' ')
 		}

@@ -40,19 +40,10 @@ func startRedis(t testing.TB, args ...string) *server {
 		t.Log("no redis-server on PATH: this runs against miniredis")
 		return s
 	}
+	t.Log("this runs against", binary())
 	s.addr = freeAddr(t)
 	s.start()
 	t.Cleanup(s.kill)
-	return s
-}
-
-// realRedis is for what only a real server can show: processes that share it, and its death.
-func realRedis(t testing.TB, args ...string) *server {
-	t.Helper()
-	s := startRedis(t, args...)
-	if s.mini != nil {
-		t.Skip("only a redis-server can be killed and stopped: put one on PATH")
-	}
 	return s
 }
 
@@ -67,6 +58,10 @@ func freeAddr(t testing.TB) string {
 // start runs a real server, with an empty memory and a directory of its own, and waits until it answers.
 func (s *server) start() {
 	s.t.Helper()
+	if s.mini != nil {
+		require.NoError(s.t, s.mini.Restart())
+		return
+	}
 	_, port, err := net.SplitHostPort(s.addr)
 	require.NoError(s.t, err)
 	args := append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", s.t.TempDir()}, s.args...)
@@ -87,6 +82,11 @@ func (s *server) start() {
 
 // kill ends the server as a crash would: at once, with all it remembered.
 func (s *server) kill() {
+	if s.mini != nil {
+		s.mini.FlushAll()
+		s.mini.Close()
+		return
+	}
 	if s.cmd != nil {
 		_ = s.cmd.Process.Kill()
 		_ = s.cmd.Wait()
@@ -94,8 +94,22 @@ func (s *server) kill() {
 	}
 }
 
-func (s *server) pause()  { _ = s.cmd.Process.Signal(syscall.SIGSTOP) }
-func (s *server) resume() { _ = s.cmd.Process.Signal(syscall.SIGCONT) }
+// pause makes the server stand still, with all connections open, until resume.
+func (s *server) pause() {
+	if s.mini != nil {
+		s.mini.Lock()
+		return
+	}
+	_ = s.cmd.Process.Signal(syscall.SIGSTOP)
+}
+
+func (s *server) resume() {
+	if s.mini != nil {
+		s.mini.Unlock()
+		return
+	}
+	_ = s.cmd.Process.Signal(syscall.SIGCONT)
+}
 
 // client connects to the server; the test closes it.
 func (s *server) client() *redis.Client { return connect(s.t, s.addr) }

@@ -1,0 +1,145 @@
+package redisbudget
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	throttle "github.com/seed-18ca0a92/throttle"
+	"github.com/seed-18ca0a92/throttle/budget"
+)
+
+// until drains a caller until something holds.
+func (c *caller) until(t *testing.T, holds func() bool) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		c.drain(within(t, 20*time.Millisecond))
+		return holds()
+	}, 10*time.Second, time.Millisecond)
+}
+
+func TestAWrongAddressIsToldAndTheShareGoesOn(t *testing.T) {
+	t.Parallel()
+	client := redis.NewClient(&redis.Options{Addr: freeAddr(t), DialerRetries: 1})
+	t.Cleanup(func() { _ = client.Close() })
+	s, err := New(client, WithProcesses(2))
+	require.NoError(t, err)
+	c := join(t, s, "host", budget.PerSecond(100).WithBurst(10))
+	c.until(t, func() bool { return len(c.news()) > 0 })
+	assert.ErrorContains(t, c.news()[0], "redisbudget: ")
+	n := c.drain(within(t, time.Second))
+	assert.InDelta(t, 50, n, 15, "half of the limit")
+	assert.Len(t, c.news(), 1, "it is told once")
+}
+
+func TestAWrongPasswordIsTold(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t, "--requirepass", "right")
+	if r.mini != nil {
+		r.mini.RequireAuth("right")
+	}
+	client := redis.NewClient(&redis.Options{Addr: r.addr, Password: "wrong-secret"})
+	t.Cleanup(func() { _ = client.Close() })
+	s, err := New(client, WithTimeout(5*time.Second))
+	require.NoError(t, err)
+	c := join(t, s, "host", budget.PerSecond(100))
+	c.until(t, func() bool { return len(c.news()) > 0 })
+	assert.ErrorContains(t, c.news()[0], "WRONGPASS")
+	assert.NotContains(t, c.news()[0].Error(), "wrong-secret")
+}
+
+// Of two processes with different limits, that which began later wins, and the other is told.
+func TestTheLimitsOfWhoBeganLastCount(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	old := join(t, r.store(), "host", budget.PerSecond(1000).WithBurst(5))
+	require.NotZero(t, old.drain(within(t, 200*time.Millisecond)))
+	young := join(t, r.store(), "host", budget.PerSecond(20).WithBurst(5))
+	require.NotZero(t, young.drain(within(t, 200*time.Millisecond)))
+	old.until(t, func() bool { return len(old.news()) > 0 })
+	var wrong *LimitsError
+	require.ErrorAs(t, old.news()[0], &wrong)
+	assert.ErrorContains(t, wrong, `key "host" has other limits in another process that began later: here token-bucket requests 1000`)
+	old.drain(within(t, 500*time.Millisecond))
+	assert.InDelta(t, 20, old.drain(within(t, time.Second)), 8, "not its own thousand")
+	assert.Empty(t, young.news())
+	assert.Len(t, old.news(), 1)
+}
+
+// Other units cannot be shared at all: who began later counts, the other goes on by itself and is told why.
+func TestOtherUnitsAreToldAsAnOutage(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	old := join(t, r.store(), "host", budget.PerSecond(100).WithBurst(5))
+	require.NotZero(t, old.drain(within(t, 200*time.Millisecond)))
+	young := join(t, r.store(), "host", budget.PerSecond(100), budget.PerSecond(1000).Of(budget.Tokens))
+	require.True(t, young.wait(within(t, 5*time.Second), budget.Cost{budget.Tokens: 10}, nil))
+	old.until(t, func() bool { return len(old.news()) > 0 })
+	var wrong *ShapeError
+	require.ErrorAs(t, old.news()[0], &wrong)
+	assert.ErrorContains(t, wrong, "give all processes the same policies")
+	assert.NotZero(t, old.drain(within(t, time.Second)), "by its share")
+}
+
+func TestOtherDataInTheKeyIsNotTakenForOurs(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	require.NoError(t, r.client().Set(context.Background(), namesOf("throttle:", "host").state, "x", 0).Err())
+	c := join(t, r.store(), "host", budget.PerSecond(100))
+	c.until(t, func() bool { return len(c.news()) > 0 })
+	assert.ErrorContains(t, c.news()[0], "WRONGTYPE")
+	for _, raw := range []any{nil, "ok", []any{"no"}, []any{"ok"}, []any{"ok", "e", "", "x", int64(1)}, []any{"ok", "e", "", "1", int64(1), "1", "1", "1", "1", "1", []any{"1"}, []any{}}} {
+		_, err := parse(raw)
+		assert.ErrorIs(t, err, errReply)
+	}
+}
+
+// Under Closed a call fails at once while Redis is away, with an error that says so; and works again when it is back.
+func TestClosedFailsCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	site := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(site.Close)
+	store := r.store(WithOutage(Closed), WithTimeout(300*time.Millisecond))
+	var mu sync.Mutex
+	var told []error
+	tr, err := throttle.NewTransport(nil, throttle.WithPolicies(budget.PerSecond(100).WithBurst(5)), throttle.WithStore(store),
+		throttle.WithObserver(throttle.ObserverFunc(func(_ context.Context, e throttle.Event) {
+			if e.Kind == throttle.KindDegraded {
+				mu.Lock()
+				told = append(told, e.Err)
+				mu.Unlock()
+			}
+		})))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tr.Close(); tr.CloseIdleConnections() })
+	client := &http.Client{Transport: tr}
+	get := func() error {
+		resp, err := client.Get(site.URL)
+		if err == nil {
+			resp.Body.Close()
+		}
+		return err
+	}
+	require.NoError(t, get())
+	r.kill()
+	require.Eventually(t, func() bool { return get() != nil }, 10*time.Second, 10*time.Millisecond)
+	err = get()
+	require.ErrorIs(t, err, ErrAway)
+	var limit *throttle.LimitError
+	require.ErrorAs(t, err, &limit)
+	r.start()
+	require.Eventually(t, func() bool { return get() == nil }, 10*time.Second, 10*time.Millisecond)
+	mu.Lock()
+	defer mu.Unlock()
+	require.Len(t, told, 2)
+	assert.Error(t, told[0])
+	assert.NoError(t, told[1])
+}
