@@ -32,12 +32,12 @@ type scenario struct {
 
 // want is what the figures must be, as means over the seeds.
 type want struct {
-	ratio   float64       // makespan over the bound
-	late    time.Duration // that may come on top: what nobody could know in time
-	per1000 float64       // refusals per 1000 admitted
-	jain    float64       // least
-	bans    bool          // any are allowed
-	workers []int         // to play with; 16 if empty
+	ratio   float64         // makespan over the bound
+	late    time.Duration   // that may come on top: what nobody could know in time
+	per1000 float64         // refusals per 1000 admitted
+	jain    float64         // least
+	bans    bool            // any are allowed
+	workers []int           // to play with; 16 if empty
 	jitters []time.Duration // usualJitter if empty
 }
 
