@@ -32,8 +32,7 @@ func TestSEC01NoSecretLeavesTheTransport(t *testing.T) {
 			defer mu.Unlock()
 			fmt.Fprintf(&out, "%+v\n", v)
 		}
-		var s *server
-		s = newServer(func(n int, r *http.Request) reply {
+		s := newServer(func(n int, r *http.Request) reply {
 			switch n {
 			case 2:
 				return reply{status: 429, header: fields("Retry-After", "1")}
