@@ -93,10 +93,10 @@ func (l *leak) shrink() {
 func (l *leak) alive() bool { return !l.dead }
 
 // closer looks at the living rates in more detail if that is worth a replay; it says whether one is due. If none is alive, the truth
-// may lie between those that died last.
+// may lie between those that died last, unless they lay so close together that the rate was known: then it has changed.
 func (l *leak) closer() bool {
 	step := l.drips[1].rate / l.drips[0].rate
-	if step <= finest {
+	if step <= finest || l.dead && l.extent() == 0 {
 		return false
 	}
 	lo, hi := l.living()

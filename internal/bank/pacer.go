@@ -8,6 +8,7 @@ import (
 // A rate is asked after from time to time, since it may have risen: after a quiet time the pace creeps up until a refusal stops it.
 const (
 	shortestQuiet = 10 * time.Second // doubles with every refusal …
+	steadyQuiet   = 30 * time.Second
 	longestQuiet  = 10 * time.Minute
 	quietCalls    = 200   // … but a refusal in so many calls is cheap enough
 	creepSlow     = 0.002 // per second, up to where a refusal is expected
@@ -40,7 +41,7 @@ func (p *pacer) empty(at instant, next uint64) {
 
 // creep is the pace to try now, from a safe one; no refusal is expected before the pace is beyond highest.
 func (p *pacer) creep(now instant, safe, highest float64) float64 {
-	quiet := min(p.quiet, max(seconds(quietCalls/safe), shortestQuiet))
+	quiet := min(p.quiet, max(seconds(quietCalls/safe), steadyQuiet))
 	since := (now - p.hit - quiet).Seconds()
 	if since <= 0 {
 		return safe

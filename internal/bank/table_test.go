@@ -52,6 +52,9 @@ func scenarios() []scenario {
 		{name: "g6d", calls: 100000, service: 500 * time.Millisecond, lasts: 1200 * time.Second, server: func(w *world) server {
 			return &changingServer{&bucketServer{rate: 30, burst: 20}, &bucketServer{rate: 10, burst: 20}, w.start + 600*time.Second}
 		}},
+		{name: "g6u", calls: 100000, service: 500 * time.Millisecond, lasts: 1200 * time.Second, server: func(w *world) server {
+			return &changingServer{&bucketServer{rate: 10, burst: 20}, &bucketServer{rate: 30, burst: 20}, w.start + 600*time.Second}
+		}},
 		{name: "g8", clients: 10, calls: 200000, service: 200 * time.Millisecond, lasts: 1800 * time.Second, server: bucket(20, 20)},
 		{name: "ban", calls: 550, server: func(*world) server {
 			return &banServer{server: &fixedServer{limit: 100, span: time.Minute}, tolerated: 5}
