@@ -129,7 +129,7 @@ func (s status) String() string {
 	text += fmt.Sprintf(", %.3g/s", s.rate)
 	if s.rate > 0 && s.most > s.ended {
 		left := time.Duration(float64(s.most-s.ended) / s.rate * float64(time.Second))
-		text += fmt.Sprintf(", about %v left", round(left).Round(time.Second))
+		text += fmt.Sprintf(", about %v left", round(max(left, time.Second)).Round(time.Second))
 	}
 	if s.why != "" {
 		text += "; " + s.why

@@ -99,7 +99,7 @@ func TestAServerThatGoesAway(t *testing.T) {
 		assert.Equal(t, exitStopped, d.code)
 		assert.Equal(t, 100, d.answered())
 		assert.Less(t, len(d.out), 150)
-		assert.Contains(t, d.stderr, "gets no answer")
+		assert.Contains(t, d.stderr, "gets no usable answer")
 		p.up = calm()
 		d = p.send(t)
 		assert.Equal(t, exitDone, d.code)
@@ -257,6 +257,8 @@ func TestAFailingOutputStopsTheJob(t *testing.T) {
 		assert.Equal(t, exitStopped, code)
 		assert.LessOrEqual(t, up.Stats().Arrivals, 3+2*4)
 		assert.Contains(t, stderr.String(), "broken pipe")
+		assert.Contains(t, stderr.String(), "3 answered")
+		assert.Contains(t, stderr.String(), "could not be kept")
 	})
 }
 

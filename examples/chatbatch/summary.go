@@ -87,10 +87,13 @@ func (l *lines) add(name, format string, args ...any) {
 func (l *lines) String() string { return "chatbatch:\n" + l.text.String() }
 
 func unfinished(t job.Totals, stop job.Stop) string {
-	if stop.Kind == job.NotStopped && t.Unsent == 0 {
-		return ""
+	switch {
+	case t.Unkept > 0:
+		return fmt.Sprintf(", %d more whose results could not be kept; the rest not sent", t.Unkept)
+	case stop.Kind != job.NotStopped || t.Unsent > 0:
+		return "; the rest not sent"
 	}
-	return ", the rest not sent"
+	return ""
 }
 
 func stopped(s job.Stop) string {

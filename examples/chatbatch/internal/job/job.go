@@ -161,8 +161,9 @@ func (j *Job) letGo(t *Task) {
 // do sends one request and records its result.
 func (j *Job) do(t *Task) {
 	if t.Request == nil {
-		j.Tally.rejected()
-		j.put(t.n, t.Ready)
+		if j.put(t.n, t.Ready) {
+			j.Tally.rejected()
+		}
 		return
 	}
 	if j.Brake.isPulled() {
@@ -190,18 +191,24 @@ func (j *Job) noteLost(o outcome) {
 		return
 	}
 	if o.line.Attempts > 0 && int(j.lost.Add(1)) >= max(lostLeast, lostWorkers*j.Workers) {
-		j.Brake.Pull(Stop{Kind: Unreachable, Text: "request after request gets no answer: " + o.line.Error.Message})
+		j.Brake.Pull(Stop{Kind: Unreachable, Text: "request after request gets no usable answer: " + o.line.Error.Message})
 	}
 }
 
 func (j *Job) record(t *Task, o outcome) {
 	j.Spend.settle(t.reserve, int64(o.tokens.Total))
+	if !j.put(t.n, o.line) {
+		j.Tally.unkept()
+		return
+	}
 	j.Tally.ended(time.Now(), o.cause, o.tokens)
-	j.put(t.n, o.line)
 }
 
-func (j *Job) put(n int, l *results.Line) {
-	if err := j.Sink.Put(n, l); err != nil {
+// put hands a result over, or stops the job.
+func (j *Job) put(n int, l *results.Line) bool {
+	err := j.Sink.Put(n, l)
+	if err != nil {
 		j.Brake.Pull(Stop{Kind: NoOutput, Text: err.Error()})
 	}
+	return err == nil
 }

@@ -174,7 +174,10 @@ func TestASinkThatFailsStopsTheJob(t *testing.T) {
 		sink.err = errors.New("disk full")
 		j.Run(&list{n: 1000, end: io.EOF})
 		assert.Equal(t, Stop{Kind: NoOutput, Text: "disk full"}, j.Brake.Stop())
-		assert.LessOrEqual(t, j.Tally.Totals().Requests, 2*j.Workers)
+		got := j.Tally.Totals()
+		assert.LessOrEqual(t, got.Requests, 2*j.Workers)
+		assert.Equal(t, got.Requests, got.Unkept, "what was paid for and lost is told")
+		assert.Zero(t, got.Answered)
 	})
 }
 

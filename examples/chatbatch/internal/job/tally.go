@@ -20,6 +20,7 @@ type Totals struct {
 	Failed   int            // requests without one
 	Rejected int            // lines that were no requests and got a result line that says so
 	Unsent   int            // requests let go because the job was stopped
+	Unkept   int            // results that could not be written: their requests were sent for nothing
 	Causes   map[string]int // of the failures
 
 	Requests int // HTTP requests sent, all attempts counted
@@ -151,6 +152,12 @@ func (t *Tally) rejected() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.totals.Rejected++
+}
+
+func (t *Tally) unkept() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.totals.Unkept++
 }
 
 func (t *Tally) unsent() {
