@@ -217,10 +217,17 @@ func (x *exchange) answered(resp *http.Response) outcome {
 	x.learned = true
 	x.t.readers.Put(r)
 	x.result.Asked = max(x.result.Asked, o.asked)
-	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Status: resp.StatusCode, Duration: x.received.Sub(x.sent)})
-	x.tellHold(learned.held, &o)
-	if learned.news {
-		x.emit(Event{Kind: KindLearn, Attempt: x.result.Attempts, Status: resp.StatusCode})
+	if x.observed() {
+		x.tell(&o, learned)
 	}
 	return o
+}
+
+// tell tells the observers of an answer, and of what it changed.
+func (x *exchange) tell(o *outcome, learned lesson) {
+	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Status: o.status(), Duration: x.received.Sub(x.sent)})
+	x.tellHold(learned.held, o)
+	if learned.news {
+		x.emit(Event{Kind: KindLearn, Attempt: x.result.Attempts, Status: o.status()})
+	}
 }

@@ -131,7 +131,9 @@ func (x *exchange) end(o outcome) (*http.Response, error) {
 	if x.call.Result != nil {
 		*x.call.Result = x.result
 	}
-	x.emit(Event{Kind: KindDone, Status: o.status(), Err: o.err, Result: x.result, Attempt: x.result.Attempts})
+	if x.observed() {
+		x.emit(Event{Kind: KindDone, Status: o.status(), Err: o.err, Result: x.result, Attempt: x.result.Attempts})
+	}
 	return o.resp, o.err
 }
 
@@ -168,6 +170,9 @@ func (x *exchange) release() {
 		x.cancel(nil)
 	}
 }
+
+// observed reports whether anybody is told. An event is large: on the way of every call none is made for nobody.
+func (x *exchange) observed() bool { return len(x.t.cfg.observers) > 0 }
 
 // emit tells the observers, if there are any.
 func (x *exchange) emit(e Event) {
