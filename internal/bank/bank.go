@@ -41,7 +41,7 @@ func New() *Bank {
 func (b *Bank) Sent(now time.Time) uint64 {
 	id := b.tape.add(b.clock.read(now))
 	b.trial.sent(id, b.clock.read(now))
-	if b.trial.asks {
+	if b.trial.asks && b.obeyed != nil {
 		b.obeyed.asked = b.obeyed.right
 	}
 	return id

@@ -38,10 +38,10 @@ func (b *Bank) widen() {
 // blame asks whether a refusal is the law's fault or the server's, and sets it aside if it may be the server's: at once where the
 // law was sure, at the second in a row where it was only asking.
 func (b *Bank) blame(id uint64, at, now instant) {
-	standing := 0
+	standing, crossed := 0, b.trial.answered(id)
 	if l := b.obeyed; l != nil {
 		standing = l.right
-		if b.trial.answered(id) && !b.trial.asks {
+		if crossed && !b.trial.asks {
 			l.miss()
 		}
 	}

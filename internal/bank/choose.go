@@ -1,9 +1,14 @@
 package bank
 
+import "math"
+
 // choose obeys the living law that promises most; of two that promise the same, the one that opens first.
 func (b *Bank) choose(now instant) {
 	b.surprise()
 	if b.surprising(now) {
+		if debugRelent != nil {
+			debugRelent(b)
+		}
 		b.doubt(now)
 		return
 	}
@@ -18,8 +23,17 @@ func (b *Bank) choose(now instant) {
 	if best != b.obeyed || !b.asking(now) {
 		best.right = 0
 	}
-	b.obeyed = best
-	b.trial.boundary = true
+	b.obey(best, now)
+}
+
+// obey puts a law in force. A law that forbids nothing, since nothing was turned away that counts, is none.
+func (b *Bank) obey(l *belief, now instant) {
+	s := b.scene(now, 0)
+	b.obeyed = l
+	b.trial.boundary, b.trial.asks = true, false
+	if math.IsInf(l.promise(&s), 1) {
+		b.obeyed, b.trial.boundary = nil, false
+	}
 }
 
 // law is the law in force, nil if none is.
@@ -64,8 +78,7 @@ func (b *Bank) reconsider(now instant) {
 	s := b.scene(now, 0)
 	if best := b.best(now); best != nil && best != b.obeyed && best.promise(&s) > clearly*b.obeyed.promise(&s) {
 		best.right = 0
-		b.obeyed = best
-		b.trial.boundary = true
+		b.obey(best, now)
 	}
 }
 

@@ -78,7 +78,7 @@ func (c *client) pump() {
 	for len(c.again)+len(c.fresh) > 0 && c.gate != gateFlying {
 		at, lone := c.bank.At(c.time(c.w.now), c.inFlight, c.network())
 		if c.trace != nil && c.bank.leak != nil {
-			c.bank.leak.dump = false
+			c.bank.leak.dump = c.w.now > 2153*time.Second && c.w.now < 2240*time.Second
 		}
 		c.watch("at")
 		wait := max(at.Sub(c.time(0)), c.hold) - c.w.now

@@ -74,20 +74,22 @@ func (l *leak) watch(lo, hi float64) {
 // living is the range of rates that the evidence leaves, or that it left last.
 func (l *leak) living() (lo, hi *drip) { return &l.drips[l.lo], &l.drips[l.hi] }
 
-// shrink drops the rates at both ends that are dead. The last to die stay.
+// shrink keeps the slowest rates in a row that are alive. If there is none, the last to die stay. Faster ones beyond a gap have a small
+// burst, and live on calls that jitter may have thrown together; if one of them were true, the slower ones would not live long.
 func (l *leak) shrink() {
-	lo, hi := l.lo, l.hi
-	for lo < hi && !l.drips[lo].alive() {
+	lo := l.lo
+	for lo <= l.hi && !l.drips[lo].alive() {
 		lo++
 	}
-	for lo < hi && !l.drips[hi].alive() {
-		hi--
-	}
-	if l.drips[lo].alive() {
-		l.lo, l.hi = lo, hi
+	if lo > l.hi {
+		l.dead = true
 		return
 	}
-	l.dead = true
+	hi := lo
+	for hi < l.hi && l.drips[hi+1].alive() {
+		hi++
+	}
+	l.lo, l.hi = lo, hi
 }
 
 func (l *leak) alive() bool { return !l.dead }

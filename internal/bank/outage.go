@@ -22,6 +22,7 @@ type outage struct {
 	right  int           // how often in a row the law had been right when the streak began
 	doubt  bool          // refusals are set aside
 	hold   time.Duration // our own hold
+	holds  int           // how many there were in a row
 	until  instant       // when it ends
 	last   uint64        // the first call of the streak before
 	lasted int           // the length of that
@@ -44,6 +45,7 @@ func (o *outage) refused(at, now instant) (again bool) {
 func (o *outage) extend(now instant) {
 	o.hold = min(max(time.Duration(float64(o.hold)*holdGrowth), firstHold), longestHold)
 	o.until = now + o.hold
+	o.holds++
 }
 
 // ask is when to send a call although a law that has not proved itself forbids it: 65 s after the first refusal of a streak, 195, 585 …
@@ -62,7 +64,7 @@ func (o *outage) ask(since instant) instant {
 // over ends the streak.
 func (o *outage) over() {
 	o.last, o.lasted = o.first, o.streak
-	o.streak, o.hold, o.doubt = 0, 0, false
+	o.streak, o.hold, o.holds, o.doubt = 0, 0, 0, false
 	o.until = dawn
 }
 
@@ -90,10 +92,12 @@ func (b *Bank) recover(at instant) {
 		return
 	}
 	if o.doubt {
-		if o.streak == 1 && at-o.began < 2*firstHold {
+		if o.holds == 1 && at-o.began < 2*firstHold {
 			b.accuse()
 		}
-		b.obeyed.right = 0
+		if b.obeyed != nil {
+			b.obeyed.right = 0
+		}
 	}
 	o.over()
 }

@@ -140,8 +140,7 @@ func (b *Bank) unshare(h *share, now instant) {
 	t, s := &b.tape, b.scene(now, 0)
 	refusals := t.upTo(t.judged).refused - t.upTo(b.oldest()).refused
 	if refusals >= supported && best.promise(&s) > better*h.rate {
-		b.obeyed = best
-		b.trial.boundary = true
+		b.obey(best, now)
 	}
 }
 
