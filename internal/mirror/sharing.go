@@ -19,19 +19,21 @@ type sharing struct {
 	drain float64 // units a second that others draw
 	rate  float64 // own units a second that use the window up just at its edge
 
-	begun  bool    // a measurement runs,
-	since  moment  // from this moment
-	supply float64 // and supply,
-	own    float64 // with this much sent
+	// What was drawn since the last change of part, and how long that took; and the point up to which it was counted.
+	own, others, taken float64
+	begun              bool
+	at                 moment
+	supply, sent       float64
 }
 
 const (
 	// crowd is how long others count as present after they were last seen to draw.
 	crowd = time.Minute
-	// measureTime and measureOwn are how long the draw is measured before it changes the part. The first measurement only
-	// waits for the calls.
-	measureTime = 2 * time.Second
-	measureOwn  = 4
+	// measureOwn is how many own units are drawn before the part is changed: fewer make it waver by chance. The first time
+	// measureFirst must do.
+	measureOwn   = 16
+	measureFirst = 4
+	measureTime  = 2 // and seconds
 	// pull is what each takes of a window beyond its part so far. Without it parts keep the ratio that chance gave them at
 	// first; with it ten equals come 5 % closer to each other at every measurement, and all together draw 5 % faster than
 	// evenly, never more than is left.
@@ -41,7 +43,7 @@ const (
 	watchTime = 10 * time.Second
 )
 
-// forget drops the measurements, not who is present.
+// forget drops the supply that was known, not who is present.
 func (s *sharing) forget() { s.known, s.begun, s.rate = false, false, 0 }
 
 // present says whether others draw. While no answers come nothing is known to have changed.
@@ -64,39 +66,47 @@ func (m *Mirror) watch(r reading, supply, rate float64) {
 	}
 }
 
-// measure finds out what part of all that is drawn is ours.
-func (s *sharing) measure(t moment, supply, own, rate float64) {
-	if !s.begun {
-		s.begun, s.since, s.supply, s.own = true, t, supply, own
+// measure finds out what part of all that is drawn is ours, from a supply that would else rise at rate, and what we have sent.
+func (s *sharing) measure(t moment, supply, sent, rate float64) {
+	if s.begun {
+		dt := (t - s.at).Seconds()
+		s.taken += dt
+		s.own += sent - s.sent
+		s.others += rate*dt - (supply - s.supply)
+	}
+	s.begun, s.at, s.supply, s.sent = true, t, supply, sent
+	if s.own < measureOwn || s.taken < measureTime {
 		return
 	}
-	dt, drawn := (t - s.since).Seconds(), own-s.own
-	if drawn < measureOwn || dt <= 0 || s.part > 0 && t-s.since < measureTime {
-		return
-	}
-	others := max(0, rate*dt-(supply-s.supply))
-	part, drain := drawn/(drawn+others), others/dt
+	others := max(0, s.others)
+	part, drain := s.own/(s.own+others), others/s.taken
 	if s.part == 0 {
 		s.part, s.drain = part, drain
 	}
 	s.part += (part - s.part) / 2
 	s.drain += (drain - s.drain) / 2
-	s.begun = false
+	s.own, s.others, s.taken = 0, 0, 0
 }
 
-// ours is our part of the draw; half if it is not known.
-func (s *sharing) ours() float64 {
-	if s.part == 0 {
-		return 0.5
+// ours is our part of the draw, and drain the units a second that others take; before the first measurement is done, what it
+// has shown so far, or half of everything.
+func (s *sharing) draws() (ours, drain float64) {
+	switch {
+	case s.part > 0:
+		return s.part, s.drain
+	case s.own >= measureFirst && s.taken > 0:
+		others := max(0, s.others)
+		return s.own / (s.own + others), others / s.taken
 	}
-	return s.part
+	return 0.5, 0
 }
 
 // follow sets the pace for the rest of the window: of what is left over the time left, the part we took so far and a little
 // more.
 func (s *sharing) follow(r reading, m *Mirror) {
 	if edge, known, _ := m.edgeOf(); known && edge > r.sent {
-		s.rate = min(1, s.ours()+pull) * r.left / (edge - r.sent).Seconds()
+		ours, _ := s.draws()
+		s.rate = min(1, ours+pull) * r.left / (edge - r.sent).Seconds()
 	}
 }
 
@@ -116,10 +126,11 @@ func (m *Mirror) inProportion(t moment, n, kept float64, net Network) moment {
 	if b.rate <= 0 {
 		return m.atAnswer(m.last, net)
 	}
-	slope := max(b.rate-s.drain, leastSlope*b.rate)
+	ours, drain := s.draws()
+	slope := max(b.rate-drain, leastSlope*b.rate)
 	top := m.limitOr() - kept
 	level := min(b.supply+slope*max(0, t-b.at).Seconds()-m.sends.total-kept, top)
-	weight := math.Cbrt(s.ours()*s.ours()) * b.rate
+	weight := math.Cbrt(ours*ours) * b.rate
 	settles := min(m.limitOr()/2, max(restCalls*n, restLatency*b.rate*net.Latency.Seconds()), (m.limitOr()-n)/2)
 	return t + seconds(ramp{level - n, top - n, slope, max(0, t-m.last).Seconds()}.reaches(settles*n/weight))
 }
