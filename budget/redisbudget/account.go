@@ -141,7 +141,7 @@ func (a *account) Hold(until time.Time) {
 		return
 	}
 	a.held, a.tell = until, until
-	a.request(time.Now())
+	a.request(a.store.now())
 }
 
 // Held is until when the key is held.
@@ -185,7 +185,7 @@ func (a *account) Close() {
 	if a.timer != nil {
 		a.timer.Stop()
 	}
-	a.request(time.Now())
+	a.request(a.store.now())
 }
 
 // lapse gives back the slots that are over.

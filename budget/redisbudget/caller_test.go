@@ -15,6 +15,7 @@ import (
 type caller struct {
 	account budget.Account
 	kick    chan struct{}
+	now     func() time.Time
 
 	mu    sync.Mutex
 	told  []error
@@ -24,7 +25,7 @@ type caller struct {
 // join opens the account of a key.
 func join(t testing.TB, s *Store, key string, policies ...budget.Policy) *caller {
 	t.Helper()
-	c := &caller{kick: make(chan struct{}, 1)}
+	c := &caller{kick: make(chan struct{}, 1), now: s.now}
 	var err error
 	c.account, err = s.Open(key, policies, c.wake, c.notify)
 	require.NoError(t, err)
@@ -55,7 +56,7 @@ func (c *caller) news() []error {
 // wait blocks until a call may leave that has others behind it, takes what it costs, and reports whether that was before ctx ended.
 func (c *caller) wait(ctx context.Context, cost, waiting budget.Cost) bool {
 	for ctx.Err() == nil {
-		now := time.Now()
+		now := c.now()
 		at, ever := c.account.Ready(now, cost, waiting)
 		if !ever {
 			return false

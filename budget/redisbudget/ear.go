@@ -99,7 +99,7 @@ func (e *ear) tell(m *redis.Message) {
 	all := slices.Collect(maps.Keys(e.accounts[m.Channel]))
 	e.mu.Unlock()
 	for _, a := range all {
-		a.overhear(time.Now(), time.Duration(min(left, longestHold)*1e3))
+		a.overhear(a.store.now(), time.Duration(min(left, longestHold)*1e3))
 	}
 }
 

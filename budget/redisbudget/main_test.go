@@ -1,6 +1,7 @@
 package redisbudget
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -10,6 +11,10 @@ import (
 func TestMain(m *testing.M) {
 	if orders := env("WORKER"); orders != "" {
 		os.Exit(work(orders))
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "6"); err != nil { // they wait more than they work
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -66,7 +66,7 @@ var errLate = errors.New("redisbudget: Redis has not answered in time (WithTimeo
 func (a *account) late(asked uint64) {
 	a.mu.Lock()
 	if a.flying && a.asks == asked {
-		a.fail(time.Now(), errLate)
+		a.fail(a.store.now(), errLate)
 	}
 	a.mu.Unlock()
 	a.announce()
@@ -218,7 +218,7 @@ var ErrAway = errors.New("redisbudget: Redis is away, and nothing leaves without
 
 // Err is ErrAway, with its cause, while nothing may leave. It asks Redis again by itself when that is due.
 func (a *account) Err() error {
-	now := time.Now()
+	now := a.store.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.outage == nil || a.store.outage != Closed {

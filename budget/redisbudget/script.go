@@ -56,7 +56,7 @@ type ask struct {
 
 // args are the arguments of the script.
 func (q *ask) args() []any {
-	args := []any{q.policies, flag(q.opens), q.epoch, q.nonce, flag(q.remembers), micros(q.away), q.process, micros(q.life),
+	args := []any{q.policies, bit(q.opens), q.epoch, q.nonce, bit(q.remembers), micros(q.away), q.process, micros(q.life),
 		q.slots, micros(q.slotLife), micros(q.horizon), moment(q.expires), micros(q.quiet), micros(q.hold), micros(q.age)}
 	for i := range q.need {
 		for _, n := range []float64{q.need[i], q.more[i], q.back[i], q.spent[i], q.memory[i]} {
@@ -66,7 +66,7 @@ func (q *ask) args() []any {
 	return args
 }
 
-func flag(b bool) string {
+func bit(b bool) string {
 	if b {
 		return "1"
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,6 +22,7 @@ type Store struct {
 	process string       // the name of this one
 	live    atomic.Int64 // processes last seen by any account
 	ear     ear
+	now     func() time.Time // time.Now; tests have clocks that are wrong
 }
 
 var _ budget.Store = (*Store)(nil)
@@ -34,7 +36,7 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 	if client == nil {
 		return nil, errors.New("redisbudget: New needs a client: use redis.NewUniversalClient")
 	}
-	s := &Store{client: client, config: config{prefix: defaultPrefix, timeout: defaultTimeout, processes: 1}, script: newScript(serverClock), process: token()}
+	s := &Store{client: client, config: config{prefix: defaultPrefix, timeout: defaultTimeout, processes: 1}, script: newScript(serverClock), process: token(), now: time.Now}
 	for i, o := range opts {
 		if o == nil {
 			return nil, fmt.Errorf("redisbudget: option %d is nil: leave it out", i+1)

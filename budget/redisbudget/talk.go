@@ -22,13 +22,13 @@ func (a *account) request(now time.Time) {
 // talk says what there is to say, and listens to the answers.
 func (a *account) talk() {
 	for {
-		q, ok := a.next(time.Now())
+		q, ok := a.next(a.store.now())
 		if !ok {
 			return
 		}
-		sent := time.Now()
+		sent := a.store.now()
 		r, err := a.say(q)
-		a.hear(q, r, err, sent, time.Now())
+		a.hear(q, r, err, sent, a.store.now())
 		if err == nil {
 			a.store.ear.join(a)
 		}
@@ -200,7 +200,7 @@ func (a *account) arm(at time.Time) {
 		return
 	}
 	a.alarm = at
-	d := max(0, time.Until(at))
+	d := max(0, at.Sub(a.store.now()))
 	if a.timer == nil {
 		a.timer = time.AfterFunc(d, a.fire)
 		return
@@ -210,7 +210,7 @@ func (a *account) arm(at time.Time) {
 
 // fire gives back what has lapsed, and lets those who wait ask again.
 func (a *account) fire() {
-	now := time.Now()
+	now := a.store.now()
 	a.mu.Lock()
 	a.alarm = time.Time{}
 	a.lapse(now)
