@@ -1,6 +1,9 @@
 package bank
 
-import "fmt"
+import (
+	"fmt"
+	"os"
+)
 
 func (b *Bank) dumpLeak() {
 	fmt.Printf("   LEAK dead=%v lo %d hi %d guard %v since %d judged %d settled %d len %d\n", b.leak.law.(*leak).dead, b.leak.law.(*leak).lo, b.leak.law.(*leak).hi, b.guard(), b.since, b.tape.judged, b.tape.settled, len(b.tape.sends))
@@ -29,4 +32,10 @@ func init() {
 			b.dumpLeak()
 		}
 	}
+}
+
+func envInt(name string, def int) int {
+	n := def
+	fmt.Sscan(os.Getenv(name), &n)
+	return n
 }

@@ -30,6 +30,7 @@ type client struct {
 	refusedAt         []time.Duration
 	waits             []time.Duration
 	wasDead           bool
+	every             int
 	trace             func(format string, args ...any)
 }
 
@@ -163,7 +164,7 @@ func (c *client) admitted(k *call, id uint64, sent time.Duration) {
 	was := c.bank.obeyed
 	c.bank.Admitted(id, c.time(c.w.now), c.network())
 	c.watch("admitted")
-	if c.trace != nil && (was != c.bank.obeyed || len(c.doneAt)%50 == 0) {
+	if c.trace != nil && (was != c.bank.obeyed || len(c.doneAt)%c.every == 0) {
 		c.trace("%8.3f %d done %s", c.w.now.Seconds(), len(c.doneAt), c.bank.describe())
 	}
 	c.draw()

@@ -74,22 +74,30 @@ func (l *leak) watch(lo, hi float64) {
 // living is the range of rates that the evidence leaves, or that it left last.
 func (l *leak) living() (lo, hi *drip) { return &l.drips[l.lo], &l.drips[l.hi] }
 
-// shrink keeps the slowest rates in a row that are alive. If there is none, the last to die stay. Faster ones beyond a gap have a small
-// burst, and live on calls that jitter may have thrown together; if one of them were true, the slower ones would not live long.
+// shrink drops the rates at both ends that are dead. The last to die stay.
 func (l *leak) shrink() {
-	lo := l.lo
-	for lo <= l.hi && !l.drips[lo].alive() {
+	lo, hi := l.lo, l.hi
+	for lo < hi && !l.drips[lo].alive() {
 		lo++
 	}
-	if lo > l.hi {
+	for lo < hi && !l.drips[hi].alive() {
+		hi--
+	}
+	if !l.drips[lo].alive() {
 		l.dead = true
 		return
 	}
-	hi := lo
+	l.lo, l.hi = lo, hi
+}
+
+// surprise drops the rates beyond a gap, after a refusal that took nothing from the range. The fast ones there have a small burst, and
+// live on calls that jitter may have thrown together.
+func (l *leak) surprise() {
+	hi := l.lo
 	for hi < l.hi && l.drips[hi+1].alive() {
 		hi++
 	}
-	l.lo, l.hi = lo, hi
+	l.hi = hi
 }
 
 func (l *leak) alive() bool { return !l.dead }
@@ -226,9 +234,6 @@ func (l *leak) burst(rate float64) float64 {
 	}
 	return best
 }
-
-// surprise is none: a rate is known from where it ends.
-func (l *leak) surprise() {}
 
 // extent is the ratio of the highest living rate to the lowest, and nothing once the rate is known: then it ends where it is refused.
 func (l *leak) extent() float64 {
