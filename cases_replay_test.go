@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// How a body is told to be long, over both protocols, with and without a wait for "100 Continue". The longest one goes through only half of
-// the combinations: it shows the memory, and every one of the others shows in the short ones.
+// How a body is told to be long, over both protocols, with and without a wait for "100 Continue".The longest one goes
+// once over each protocol: it shows the memory, and the combinations show in the short ones.
 func TestBodyReplayOverRealConnections(t *testing.T) {
 	protocols := map[string]func(*http.Protocols){
 		"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },
@@ -26,7 +26,7 @@ func TestBodyReplayOverRealConnections(t *testing.T) {
 		for size, bytes := range map[string]int64{"0 B": 0, "2 KiB": 2 << 10, "64 MiB": 64 * mib} {
 			for _, known := range []bool{true, false} {
 				for _, expect := range []bool{true, false} {
-					if bytes > mib && known == expect {
+					if bytes > mib && (known == expect || known != (protocol == "HTTP/1.1")) {
 						continue
 					}
 					name := protocol + " " + size
