@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// How a body is told to be long, over both protocols, with and without a wait for "100 Continue".The longest one goes
-// once over each protocol: it shows the memory, and the combinations show in the short ones.
+// How a body is told to be long, over both protocols, with and without a wait for "100 Continue". The longest one goes once
+// over each protocol: it shows the memory, and the combinations show in the short ones.
 func TestBodyReplayOverRealConnections(t *testing.T) {
 	protocols := map[string]func(*http.Protocols){
 		"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },
