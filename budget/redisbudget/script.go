@@ -15,8 +15,11 @@ import (
 	"github.com/seed-18ca0a92/throttle/budget"
 )
 
-//go:embed script.lua
+//go:embed laws.lua
 var laws string
+
+//go:embed script.lua
+var decision string
 
 // serverClock makes the script run on the clock of the server. Tests have another.
 const serverClock = "local clock = redis.call('TIME') local now = clock[1] * 1000000 + clock[2]\n"
@@ -25,8 +28,9 @@ const serverClock = "local clock = redis.call('TIME') local now = clock[1] * 100
 type script struct{ text, sha string }
 
 func newScript(clock string) script {
-	sum := sha1.Sum([]byte(clock + laws)) // not for secrecy: it is how EVALSHA names a script
-	return script{text: clock + laws, sha: hex.EncodeToString(sum[:])}
+	text := clock + laws + decision
+	sum := sha1.Sum([]byte(text)) // not for secrecy: it is how EVALSHA names a script
+	return script{text: text, sha: hex.EncodeToString(sum[:])}
 }
 
 // ask is what a process wants to know, and what it has to tell. Amounts are by policy.

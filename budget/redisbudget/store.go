@@ -49,7 +49,9 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// Open joins the account of a key: see budget.Store. It fails when a policy is not valid.
+// Open joins the account of a key: see budget.Store. It fails when a policy is not valid. All processes should open a key with the same
+// policies. Where only limits differ, those of the process that opened it last count for all, and the others are notified of a LimitsError.
+// Where units or algorithms differ, those count too, and the others are notified of a ShapeError and go on as if Redis were away.
 func (s *Store) Open(key string, policies []budget.Policy, wake func(), notify func(error)) (budget.Account, error) {
 	resolved := make([]budget.Policy, len(policies))
 	for i, p := range policies {
@@ -64,7 +66,11 @@ func (s *Store) Open(key string, policies []budget.Policy, wake func(), notify f
 // Sealed keeps budget.Store in this module.
 func (s *Store) Sealed(seal.Seal) {}
 
-// least is how many processes to reckon with: those last seen, but no fewer than declared.
+// least is how many processes to reckon with: those that share the key, as last seen, or any key where nobody knows; but no fewer than
+// declared.
 func (s *Store) least(live int) float64 {
-	return float64(max(live, int(s.live.Load()), s.processes))
+	if live == 0 {
+		live = int(s.live.Load())
+	}
+	return float64(max(live, s.processes))
 }

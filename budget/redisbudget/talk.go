@@ -44,7 +44,11 @@ func (a *account) say(q *ask) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse(raw)
+	r, err := parse(raw)
+	if err == nil && len(r.seen) != len(a.policies) {
+		return nil, errReply
+	}
+	return r, err
 }
 
 // next is what to say now, if anything. Nothing ends the talk.
@@ -59,12 +63,23 @@ func (a *account) next(now time.Time) (*ask, bool) {
 		}
 		return nil, false
 	}
+	q := a.compose(now)
 	a.asks++
-	a.flying = true
-	q := &ask{number: a.asks, policies: a.declared, opens: !a.view.opened, epoch: a.view.epoch, nonce: token(), remembers: a.view.remembers(now) || !a.absence.since.IsZero(),
-		process: a.store.process, life: processLife, slots: a.slots, slotLife: a.slotLife(), horizon: horizon,
+	q.number, a.flying = a.asks, true
+	a.slots, a.oldest = 0, time.Time{}
+	clear(a.back)
+	return q, true
+}
+
+// compose says all that there is to say.
+func (a *account) compose(now time.Time) *ask {
+	q := &ask{
+		policies: a.declared, opens: !a.view.opened, process: a.store.process, life: processLife,
+		epoch: a.view.epoch, nonce: token(), remembers: a.view.remembers(now) || !a.absence.since.IsZero(),
+		slots: a.slots, slotLife: a.slotLife(), horizon: horizon,
 		need: slices.Clone(a.need), more: slices.Clone(a.more), back: slices.Clone(a.back),
-		spent: slices.Clone(a.absence.spent), memory: a.memory(now)}
+		spent: slices.Clone(a.absence.spent), memory: a.memory(now),
+	}
 	if a.closed {
 		a.left, q.life, q.slots = true, -processLife, 0
 	}
@@ -83,9 +98,7 @@ func (a *account) next(now time.Time) (*ask, bool) {
 	if !a.absence.since.IsZero() {
 		q.away = max(time.Microsecond, now.Sub(a.absence.since))
 	}
-	a.slots, a.oldest = 0, time.Time{}
-	clear(a.back)
-	return q, true
+	return q
 }
 
 // mayTalk reports whether there is something to say, and somebody who may hear it.

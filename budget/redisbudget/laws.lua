@@ -1,0 +1,270 @@
+-- The laws of package budget, over tables p that hold a policy and its state. Times are microseconds of the server's clock. Each has
+--   at(p, n)              from when n units may be taken
+--   take(p, at, till, n)  takes them for a moment between at and till
+--   give(p, n, taken)     gives back what was to be used at the moment taken
+--   empty(p, at, n)       makes nothing available at that moment, or no more than n units spent in this window leave
+--   away(p, n, from)      counts n units that were spent since then without asking
+--   used(p), free(p, used), most(p), life(p)  what State says, what there can ever be, how long until all is free again
+
+local slack = 1 + 2 ^ -50 -- as in package budget: what a limit may be exceeded by, relatively
+
+local function text(x) return string.format('%.17g', x) end
+
+-- Buckets: t is when the bucket is full (a leaky one: empty), since is when it last was full as something was taken, last is when
+-- something was last taken.
+local bucket = { fields = { 't', 'since', 'last' } }
+
+function bucket.holds(p, n) return p.kind == 'leaky-bucket' and n or p.burst end
+
+function bucket.most(p) return p.kind == 'leaky-bucket' and p.limit or p.burst end
+
+function bucket.at(p, n) return p.t and p.t + (n - p.holds(p, n)) / p.rate or 0 end
+
+-- What may be spent until `till` counts as spent then, but no later than costs nothing of the rate.
+function bucket.take(p, at, till, n)
+  local from = math.max(at, math.min(till, at + (p.holds(p, n) - n) / p.rate))
+  if not p.t or p.t <= from then
+    p.t, p.since = from, at
+  end
+  p.t, p.last = p.t + n / p.rate, at
+end
+
+-- Units taken before the bucket was last full are not given back: time has done so already. A leaky bucket gives back the latest only.
+function bucket.give(p, n, taken)
+  if not p.t then
+    return
+  end
+  if p.kind ~= 'leaky-bucket' then
+    if p.since <= taken then
+      p.t = p.t - n / p.rate
+    end
+  elseif taken >= p.last then
+    p.t = math.max(p.last, p.t - n / p.rate)
+  end
+end
+
+function bucket.empty(p, at)
+  local t = at + bucket.holds(p, 1) / p.rate
+  if not p.t or p.t < t then
+    p.t, p.since, p.last = t, at, at
+  end
+end
+
+function bucket.away(p, n, from) bucket.empty(p, now) end
+
+function bucket.used(p) return p.t and math.max(0, p.t - now) * p.rate or 0 end
+
+function bucket.free(p, used)
+  if p.kind == 'leaky-bucket' and used > 0 then
+    return 0
+  end
+  return bucket.most(p) - used
+end
+
+function bucket.life(p) return math.max(bucket.most(p) / p.rate, (p.t or now) - now) end
+
+-- Windows of the clock: w is where the current one begins, cur and prev what was counted in it and in the one before. Slots that
+-- are handed out ahead may lie in a window to come; then that is the current one.
+local frame = { fields = { 'w', 'cur', 'prev' } }
+
+function frame.roll(p, t)
+  if p.w and t < p.w + p.window then
+    return
+  end
+  p.prev = p.w and t < p.w + 2 * p.window and p.cur or 0
+  p.cur = 0
+  p.w = math.floor((t - p.phase) / p.window) * p.window + p.phase
+end
+
+function frame.most(p) return p.limit end
+
+function frame.faded(p, n, room) return (1 - math.max(0, room) / n) * p.window end
+
+function frame.at(p, n)
+  local room = p.limit * slack - n
+  local sliding = p.kind == 'sliding-counter'
+  if not p.w then
+    return 0
+  elseif p.cur > room then
+    return p.w + p.window + (sliding and frame.faded(p, p.cur, p.limit - n) or 0)
+  elseif sliding and p.prev > room - p.cur then
+    return p.w + frame.faded(p, p.prev, p.limit - n - p.cur)
+  end
+  return p.w
+end
+
+function frame.take(p, at, till, n)
+  frame.roll(p, at)
+  p.cur = p.cur + n
+end
+
+-- A slot ends with its window.
+function frame.till(p, at, till)
+  local w = p.w
+  if not w or at >= w + p.window then
+    w = math.floor((at - p.phase) / p.window) * p.window + p.phase
+  end
+  return math.min(till, w + p.window - 1)
+end
+
+function frame.give(p, n, taken)
+  frame.roll(p, now)
+  if taken >= p.w then
+    local off = math.min(n, p.cur)
+    p.cur, n = p.cur - off, n - off
+  end
+  if taken >= p.w - p.window then
+    p.prev = math.max(0, p.prev - n)
+  end
+end
+
+-- What is gone counts as a process remembers it.
+function frame.empty(p, at, remembered)
+  frame.roll(p, at)
+  p.cur = math.max(p.cur, math.min(p.limit, remembered))
+end
+
+function frame.away(p, n, from)
+  frame.roll(p, now)
+  p.cur = p.cur + n * math.min(1, (now - p.w) / math.max(1, now - from))
+end
+
+function frame.used(p)
+  if not p.w then
+    return 0
+  end
+  frame.roll(p, now)
+  if p.kind ~= 'sliding-counter' then
+    return p.cur
+  end
+  return p.cur + p.prev * math.min(1, 1 - (now - p.w) / p.window)
+end
+
+function frame.free(p, used) return p.limit - used end
+
+function frame.life(p)
+  local span = p.kind == 'sliding-counter' and 2 * p.window or p.window
+  return math.max(span, (p.w or now) + span - now)
+end
+
+-- A log: log is a list of {at, n}, oldest first. Beyond `exact` entries those of the same part of the window are merged into the latest
+-- of them, so that units leave the log late by at most 1/256 of the window, never early.
+local log = { fields = { 'log' } }
+local exact, parts = 512, 256
+
+function log.load(p)
+  local all = {}
+  for at, n in string.gmatch(p.log or '', '(%S+) (%S+)') do
+    at, n = tonumber(at), tonumber(n)
+    if at > now - p.window then
+      all[#all + 1] = { at, n }
+    end
+  end
+  p.log = all
+end
+
+function log.text(p)
+  local words = {}
+  for _, e in ipairs(p.log) do
+    if e[2] > 0 then
+      words[#words + 1] = text(e[1]) .. ' ' .. text(e[2])
+    end
+  end
+  return table.concat(words, ' ')
+end
+
+function log.total(p)
+  local sum = 0
+  for _, e in ipairs(p.log) do
+    sum = sum + e[2]
+  end
+  return sum
+end
+
+function log.most(p) return p.limit end
+
+function log.at(p, n)
+  local over = log.total(p) - (p.limit * slack - n)
+  if over <= 0 then
+    return 0
+  end
+  for _, e in ipairs(p.log) do
+    over = over - e[2]
+    if over <= 0 then
+      return e[1] + p.window
+    end
+  end
+  return p.log[#p.log][1] + p.window
+end
+
+function log.merge(p)
+  local all, part = {}, p.window / parts
+  for _, e in ipairs(p.log) do
+    local newest = all[#all]
+    if newest and math.floor(newest[1] / part) == math.floor(e[1] / part) then
+      newest[1], newest[2] = e[1], newest[2] + e[2]
+    else
+      all[#all + 1] = e
+    end
+  end
+  p.log = all
+end
+
+-- What may be spent until `till` is spent then at the latest.
+function log.take(p, at, till, n)
+  local newest = p.log[#p.log]
+  if newest and newest[1] >= till then
+    newest[2] = newest[2] + n
+    return
+  end
+  p.log[#p.log + 1] = { till, n }
+  if #p.log > exact then
+    log.merge(p)
+  end
+end
+
+function log.give(p, n)
+  for _, e in ipairs(p.log) do
+    local off = math.min(n, e[2])
+    e[2], n = e[2] - off, n - off
+  end
+end
+
+-- n units, evenly from one moment to another.
+function log.spread(p, n, from, to)
+  local pieces = math.max(1, math.min(32, math.ceil(n)))
+  for i = 1, pieces do
+    p.log[#p.log + 1] = { from + (to - from) * i / pieces, n / pieces }
+  end
+  table.sort(p.log, function(a, b) return a[1] < b[1] end)
+  if #p.log > exact then
+    log.merge(p)
+  end
+end
+
+function log.empty(p, at) log.spread(p, math.max(0, p.limit - log.total(p)), at - p.window, at) end
+
+function log.away(p, n, from) log.spread(p, n, from, now) end
+
+function log.used(p)
+  local sum = 0
+  for _, e in ipairs(p.log) do
+    if e[1] > now - p.window then
+      sum = sum + e[2]
+    end
+  end
+  return sum
+end
+
+function log.free(p, used) return p.limit - used end
+
+function log.life(p)
+  local newest = p.log[#p.log]
+  return math.max(p.window, newest and newest[1] + p.window - now or 0)
+end
+
+local laws = {
+  ['token-bucket'] = bucket, ['leaky-bucket'] = bucket,
+  ['fixed-window'] = frame, ['sliding-counter'] = frame,
+  ['sliding-log'] = log,
+}
