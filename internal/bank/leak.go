@@ -102,15 +102,19 @@ func (l *leak) surprise() {
 
 func (l *leak) alive() bool { return !l.dead }
 
+// outOfReach is how many times faster than calls leave a rate is too fast to be told from faster ones.
+const outOfReach = 4
+
 // closer looks at the living rates in more detail if that is worth a replay; it says whether one is due. If none is alive, the truth
 // may lie between those that died last, unless they lay so close together that the rate was known: then it has changed.
-func (l *leak) closer() bool {
+// Rates far above any at which calls have left are of no account.
+func (l *leak) closer(recent float64) bool {
 	step := l.drips[1].rate / l.drips[0].rate
 	if step <= finest || l.dead && l.extent() == 0 {
 		return false
 	}
 	lo, hi := l.living()
-	left, right := lo.rate/step, hi.rate*step
+	left, right := lo.rate/step, min(hi.rate, max(outOfReach*recent, lo.rate*step))*step
 	watched := l.drips[len(l.drips)-1].rate / l.drips[0].rate
 	if math.Log(right/left)*spreadBy > math.Log(watched) {
 		return false

@@ -97,6 +97,8 @@ func (b *Bank) recover(at instant) {
 		}
 		if b.obeyed != nil {
 			b.obeyed.right = 0
+			b.trial.boundary = true
+			b.ramp.restart()
 		}
 	}
 	o.over()

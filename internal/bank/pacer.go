@@ -8,7 +8,7 @@ import (
 // A rate is asked after from time to time, since it may have risen: after a quiet time the pace creeps up until a refusal stops it.
 const (
 	shortestQuiet = 10 * time.Second // doubles with every refusal …
-	steadyQuiet   = 30 * time.Second
+	steadyQuiet   = 20 * time.Second
 	longestQuiet  = 10 * time.Minute
 	quietCalls    = 200   // … but a refusal in so many calls is cheap enough
 	creepSlow     = 0.002 // per second, up to where a refusal is expected

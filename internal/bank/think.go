@@ -75,7 +75,8 @@ func (b *Bank) oldest() int {
 
 // focus lets the leak look closer at the rates that are left, at all evidence before a call.
 func (b *Bank) focus(end int) {
-	for b.leak.law.(*leak).closer() {
+	s := scene{tape: &b.tape}
+	for l := b.leak.law.(*leak); l.closer(s.recent()); {
 		for i := b.oldest(); i < end; i++ {
 			b.judge([]*belief{b.leak}, i)
 		}
