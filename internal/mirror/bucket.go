@@ -38,10 +38,20 @@ func (m *Mirror) learnBucket(r reading) {
 		b.mistaken(r)
 	}
 	m.steepen(r)
-	if r.sent >= b.sent {
+	if m.tells(r) {
 		b.supply, b.at, b.sent = r.lo, r.received, r.sent
 	}
 	m.watch(r, r.lo, b.rate)
+}
+
+// tells says whether an answer knows better than the line. Of calls that were in the air together the highest answer counts,
+// since each only counts what had surely arrived; unless others draw, for then the call that left last knows most.
+func (m *Mirror) tells(r reading) bool {
+	b := &m.bucket
+	if m.others.present(r.received) {
+		return r.sent >= b.sent
+	}
+	return r.sent >= b.at || r.lo > b.line(r.received)
 }
 
 // mistaken makes the rate less after a refusal of a call that the line promised room for, and measures it anew.

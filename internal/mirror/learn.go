@@ -18,9 +18,11 @@ func (m *Mirror) Learn(a Answer, net Network) {
 	m.emptied = r.refused && r.counted && r.left < r.cost
 	if r.refused {
 		m.denied.add(r.received, r.cost)
+		m.window.doubtful += r.cost
 	}
 	if empty(a) {
 		m.silent++
+		m.window.doubtful += r.cost
 		return
 	}
 	m.known, m.silent = true, 0

@@ -46,23 +46,15 @@ func (m *Mirror) doubt(r reading, net Network) law {
 	if !r.counted || m.limit <= 0 {
 		return logLaw
 	}
-	switch m.logFit(r, net) {
-	case agrees:
-		m.log.proven = m.log.proven || !r.refused
-		fallthrough
-	case possible:
-		if !r.refused {
-			return logLaw
-		}
-		if !m.log.warn(r, net, m.denied.total, m.limit) {
-			return bucketLaw
-		}
-		return logLaw
-	}
-	if m.full(r, net) {
+	fit := m.logFit(r, net)
+	m.log.proven = m.log.proven || m.logProven(r, fit)
+	switch {
+	case fit == refuted && m.full(r, net):
 		return windowLaw
+	case fit == refuted || r.refused && !m.log.warn(r, net, m.denied.total, m.limit):
+		return bucketLaw
 	}
-	return bucketLaw
+	return logLaw
 }
 
 // logGuard is the allowance for jitter between two own calls a length apart: the common one, what refusals have added, and a

@@ -18,7 +18,7 @@ func (m *Mirror) prove(r reading, net Network) law {
 	case full && (fit == refuted || m.law == windowLaw):
 		return windowLaw
 	case fit != refuted:
-		m.log.proven = fit == agrees && !r.refused
+		m.log.proven = m.log.proven || m.logProven(r, fit)
 		return logLaw
 	default:
 		return bucketLaw
@@ -68,6 +68,11 @@ func (m *Mirror) logFit(r reading, net Network) fit {
 		return possible
 	}
 	return refuted
+}
+
+// logProven says whether the fit shows a log: its call was admitted, and something of ours had come back by then.
+func (m *Mirror) logProven(r reading, f fit) bool {
+	return f == agrees && !r.refused && m.journal.upTo(r.sent-m.length.value) > 0
 }
 
 // logHolds says whether a log that holds between least and most of ours could give this answer.

@@ -38,7 +38,7 @@ func (m *Mirror) read(a Answer, net Network) reading {
 	r.counted, r.left = true, q.Remaining.Value
 	r.sureLo = m.ends.upTo(r.sent-1) + a.Cost + r.left
 	r.sureHi = m.sends.within(r.received) + r.left
-	r.lo = max(r.sureLo, m.sends.upTo(r.sent-guard)+a.Cost+r.left)
+	r.lo = max(r.sureLo, m.sends.upTo(r.sent-max(guard, net.Latency/2))+a.Cost+r.left)
 	r.hi = min(r.sureHi, m.sends.within(r.sent+guard)+r.left)
 	return r
 }

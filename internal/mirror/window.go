@@ -4,13 +4,13 @@ import "math"
 
 // window is a quota whose supply is a staircase: nothing is given back before the edge, everything at it.
 type window struct {
-	read    bool    // supply is known, from an answer or from an opening
-	supply  float64 // own units that will have been sent when it is used up
-	ceiling float64 // the supply cannot exceed it
-	heights heights
-	refused float64 // own units refused in it; servers differ in whether they count them
-	used    float64 // the most of the limit seen used in it, by anybody
-	left    float64 // Remaining in the latest answer
+	read     bool    // supply is known, from an answer or from an opening
+	supply   float64 // own units that will have been sent when it is used up
+	ceiling  float64 // the supply cannot exceed it
+	heights  heights
+	doubtful float64 // own units in it that the server may not have counted
+	used     float64 // the most of the limit seen used in it, by anybody
+	left     float64 // Remaining in the latest answer
 
 	edge edge
 	// previous is the edge before, zero if none was crossed; opened when the first answer after it came, zero if none has.
@@ -19,7 +19,7 @@ type window struct {
 
 // forget drops what was known of the supply, not of the edge.
 func (w *window) forget() {
-	w.read, w.refused, w.used, w.left = false, 0, 0, -1
+	w.read, w.doubtful, w.used, w.left = false, 0, 0, -1
 	w.supply, w.ceiling = 0, math.Inf(1)
 	w.heights.forget()
 }
@@ -139,22 +139,22 @@ func (m *Mirror) cross(verdict law, r reading) {
 	w.ceiling = m.sends.within(edge) + m.most()
 }
 
-// rose says whether the supply grew before the edge, beyond what the order of arrival can explain. An answer that repeats the
-// number of the one before may come from a server that looks only now and then.
+// rose says whether the supply grew before the edge, beyond what the order of arrival can explain. A call whose answer repeats the
+// number of the one before may not have been counted, or not yet.
 func (m *Mirror) rose(r reading) bool {
 	w := &m.window
-	return r.counted && m.contact.answers >= acquainted && r.left != w.left && w.heights.below(r, w.refused+1)
+	return r.counted && m.contact.answers >= acquainted && r.left != w.left && w.heights.below(r, w.doubtful+1)
 }
 
 // level takes in what an answer from this window says of its supply.
 func (m *Mirror) level(r reading) {
 	w := &m.window
-	if r.refused {
-		w.refused += r.cost
-	}
 	if !r.counted {
 		m.guess(r)
 		return
+	}
+	if r.left == w.left {
+		w.doubtful += r.cost
 	}
 	w.heights.add(r)
 	w.left = r.left
