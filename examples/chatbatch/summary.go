@@ -44,7 +44,9 @@ func (b *batch) facts() []report.Fact {
 	}
 	took := t.Ended.Sub(t.Began)
 	l.add("time", "%v%s", round(took), b.compared(took))
-	l.add("rate", "%s", b.rates(t, took))
+	if t.Answered > 0 {
+		l.add("rate", "%s", b.rates(t, took))
+	}
 	if stop.Kind != job.NotStopped {
 		l.add("stopped", "%s", stopped(stop))
 		l.add("continue", "%s", b.again())
