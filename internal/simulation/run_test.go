@@ -35,6 +35,8 @@ type want struct {
 	ratio   float64         // makespan over the bound
 	late    time.Duration   // that may come on top: what nobody could know in time
 	per1000 float64         // refusals per 1000 admitted
+	rough   float64         // likewise at roughJitter, where that is more
+	short   string          // which goal is missed, and why; the figures above are then what is reached
 	jain    float64         // least
 	bans    bool            // any are allowed
 	workers []int           // to play with; 16 if empty
@@ -69,6 +71,8 @@ func (f figures) wait(q float64) time.Duration {
 const (
 	oneWay      = 8 * time.Millisecond
 	usualJitter = 6 * time.Millisecond
+	// roughJitter is several times the round trip: calls sent in one moment arrive spread over half of the time that they take.
+	roughJitter = 60 * time.Millisecond
 	serviceMean = 120 * time.Millisecond
 	serviceTail = 0.4
 )

@@ -51,16 +51,27 @@ func judge(t *testing.T, s scenario) {
 		for _, jitter := range orElse(s.want.jitters, []time.Duration{usualJitter}) {
 			with := setting{workers: workers, jitter: jitter}
 			var r row
-			for i := range *seeds {
+			n := *seeds
+			if racing {
+				n = 1
+			}
+			for i := range n {
 				with.seed = uint64(i + 1)
 				r.add(s, run(t, s, with))
 			}
 			t.Log(r.print(s, with))
+			if s.want.short != "" {
+				t.Log("    goal not reached: " + s.want.short)
+			}
 			assert.Zero(t, r.lost, "calls without an answer")
 			if !s.want.bans {
 				assert.Zero(t, r.bans, "bans")
 			}
-			assert.LessOrEqual(t, r.per1000, s.want.per1000, "refusals per 1000")
+			allowed := s.want.per1000
+			if jitter == roughJitter {
+				allowed = max(allowed, s.want.rough)
+			}
+			assert.LessOrEqual(t, r.per1000, allowed, "refusals per 1000")
 			if s.want.ratio > 0 {
 				assert.LessOrEqual(t, r.ratio, s.want.ratio+r.late, "makespan over the bound")
 			}
