@@ -62,8 +62,20 @@ func (l *lane) probe(r *ruling, now time.Time) {
 	if at.After(now.Add(longAway)) {
 		at = never
 	}
+	if first := l.flights.oldest; first != nil && !l.answered { // the lone start ends without an answer
+		if at = earliest(at, first.since.Add(loneStart)); !at.After(now) {
+			return
+		}
+	}
 	r.delay(at, CauseAdaptive, nil)
 	r.alone = r.alone || alone
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // longAway is further than any law puts a call off: what lies beyond only an answer can bring about.

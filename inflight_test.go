@@ -75,7 +75,10 @@ func TestInFlightCaps(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		assert.Equal(t, map[string]int{"a": 3, "b": 3, "c": 3, "all": 5}, most)
+		assert.Equal(t, 5, most["all"], "all slots are used, and no more")
+		for _, key := range []string{"a", "b", "c"} {
+			assert.LessOrEqual(t, most[key], 3, key)
+		}
 		assert.LessOrEqual(t, time.Since(epoch), 26*time.Second, "no slot is idle but at the end, where one key may be left alone")
 	})
 }

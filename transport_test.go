@@ -94,3 +94,15 @@ func TestFailureIsRepeatedOnlyWhereThatIsSafe(t *testing.T) {
 		}
 	})
 }
+
+func TestFirstCallThatHangsHoldsUpNobodyForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(script(reply{after: time.Hour}))
+		c, _ := client(t, s)
+		go get(c, api)
+		synctest.Wait()
+		flood(t, c, 5, api)
+		assert.Equal(t, loneStart, time.Since(s.start), "as long as a lone start lasts")
+		time.Sleep(time.Hour)
+	})
+}
