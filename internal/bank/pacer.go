@@ -11,9 +11,9 @@ const (
 	steadyQuiet   = 20 * time.Second
 	longestQuiet  = 10 * time.Minute
 	quietCalls    = 200   // … but a refusal in so many calls is cheap enough
-	creepSlow     = 0.002 // per second, up to where a refusal is expected
+	creepSlow     = 0.003 // per second, up to where a refusal is expected
 	creepPatience = 60    // seconds, or up to then
-	creepFast     = 0.05  // per second, beyond: the limit has risen
+	creepFast     = 0.08  // per second, beyond: the limit has risen
 	beyond        = 1.02  // of the highest rate that the evidence leaves
 	widestShare   = 0.25  // of the time in which a bucket runs empty: the guard takes no more, or a fast rate could not be reached
 )

@@ -4,7 +4,7 @@ import "time"
 
 // Others draw on the quota if the laws had to be given up so often in so short a time.
 const (
-	sharedAfter  = 4
+	sharedAfter  = 3
 	sharedWithin = 5 * time.Minute
 )
 
@@ -13,8 +13,12 @@ const (
 // have. Else the server counts in another way than it did: the older half of the evidence goes. If that happens again and again, others
 // draw on the same quota, and no counter over our own calls can explain anything.
 func (b *Bank) relent(now instant) *belief {
+	relents++
 	if debugRelent != nil {
 		debugRelent(b)
+	}
+	if b.shared(now) {
+		return b.share(now)
 	}
 	if b.renew(now) && b.obeyed.living() {
 		return b.obeyed
@@ -26,9 +30,6 @@ func (b *Bank) relent(now instant) *belief {
 				return best
 			}
 		}
-	}
-	if b.shared(now) {
-		return b.share(now)
 	}
 	for {
 		b.forget()
@@ -116,6 +117,12 @@ func (b *Bank) shared(now instant) bool {
 	return len(b.lapses) == sharedAfter && now-b.lapses[0] < sharedWithin
 }
 
+// sharing is whether a share is in force.
+func (b *Bank) sharing() bool {
+	_, ok := b.law().(*share)
+	return ok
+}
+
 // share obeys the law of last resort, from the rate at which calls were let in of late.
 func (b *Bank) share(now instant) *belief {
 	s := b.scene(now, 0)
@@ -139,7 +146,7 @@ func (b *Bank) unshare(h *share, now instant) {
 	}
 	t, s := &b.tape, b.scene(now, 0)
 	refusals := t.upTo(t.judged).refused - t.upTo(b.oldest()).refused
-	if refusals >= supported && best.promise(&s) > better*h.rate {
+	if !forceShare && refusals >= supported && best.promise(&s) > better*h.rate {
 		b.obey(best, now)
 	}
 }

@@ -9,8 +9,8 @@ import (
 // what is the same for big and small shares or nearly so; shares become equal by that (Chiu and Jain, 1989). Growth with the square
 // root of the rate keeps to it, and works for a hundred calls per second as for one.
 const (
-	shareCut   = 0.9
-	shareStep  = 0.005 // calls per second, each second, at a rate of 1/s
+	shareCut   = 0.8
+	shareStep  = 0.008 // calls per second, each second, at a rate of 1/s
 	leastShare = 0.01  // calls per second
 	oneStep    = time.Second
 )

@@ -108,6 +108,8 @@ func TestTable(t *testing.T) {
 						left += r.left
 						bans += r.bans
 					}
+					fmt.Print("relents ", float64(relents)/seeds, " ")
+					relents = 0
 					t.Logf("%-9s hints %5v W %3d J %2d: ratio %.3f (worst %.3f #%d) ref %6.1f (most %.0f #%d) lost %d left %d bans %d", s.name, hints, workers, jitter, ratio, worst, worstSeed, ref, most, mostSeed, lost, left, bans)
 				}
 			}
@@ -128,6 +130,6 @@ func TestTrace(t *testing.T) {
 		s.jitter *= time.Millisecond
 		r := s.playTraced(seed, func(f string, a ...any) { fmt.Printf(f+"\n", a...) })
 		r.clients = nil
-		fmt.Printf("%+v\n", r)
+		fmt.Printf("%+v relents %d\n", r, relents)
 	}
 }

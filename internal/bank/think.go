@@ -15,6 +15,9 @@ func (b *Bank) think(now instant) {
 	refused := false
 	for b.ripe(now) {
 		refused = b.judge(b.laws, b.tape.judged) || refused
+		if b.sharing() {
+			b.judge([]*belief{b.obeyed}, b.tape.judged)
+		}
 		b.tape.judged++
 		b.focus(b.tape.judged)
 	}
