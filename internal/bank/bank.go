@@ -39,9 +39,11 @@ func New() *Bank {
 
 // Sent records a call that leaves now, and returns its id.
 func (b *Bank) Sent(now time.Time) uint64 {
-	id := b.tape.add(b.clock.read(now))
-	b.trial.sent(id, b.clock.read(now))
-	if b.trial.asks && b.obeyed != nil {
+	t := b.clock.read(now)
+	id := b.tape.add(t)
+	kind := b.trial.sent(id, t)
+	b.tape.sends[len(b.tape.sends)-1].cross = kind
+	if kind == ask && b.obeyed != nil {
 		b.obeyed.asked = b.obeyed.right
 	}
 	return id
@@ -51,21 +53,21 @@ func (b *Bank) Sent(now time.Time) uint64 {
 func (b *Bank) Admitted(id uint64, now time.Time, net Network) {
 	t := b.clock.read(now)
 	b.net = net
-	at, ok := b.close(id, admitted)
+	s, ok := b.close(id, admitted)
 	if !ok {
 		return
 	}
 	b.ramp.grow()
-	b.praise(id, t)
-	b.recover(at)
+	b.praise(s.cross, t)
+	b.recover(s.at)
 	b.think(t)
 }
 
 // Lost records that no answer will come, so that nobody knows whether the server counted the call.
 func (b *Bank) Lost(id uint64, now time.Time) {
 	b.clock.read(now)
-	if _, ok := b.close(id, lost); ok {
-		b.trial.lost(id)
+	if s, ok := b.close(id, lost); ok && s.cross != within {
+		b.trial.boundary = true
 	}
 }
 
@@ -73,31 +75,32 @@ func (b *Bank) Lost(id uint64, now time.Time) {
 func (b *Bank) Refused(id uint64, now time.Time, wait time.Duration, told bool, net Network) {
 	t := b.clock.read(now)
 	b.net = net
-	at, ok := b.close(id, refused)
+	s, ok := b.close(id, refused)
 	if !ok {
 		return
 	}
-	b.reflex.note(t - at)
+	b.reflex.note(t - s.at)
 	b.learn()
 	if told {
-		b.hear(id, at, t, wait)
+		b.hear(id, s.at, t, wait)
 	}
 	if b.tape.index(id) < b.tape.judged {
-		b.restart()
+		b.restart() // it had been presumed let in
 	}
-	b.refusedAt = max(b.refusedAt, at)
-	b.blame(id, at, t)
+	b.refusedAt = max(b.refusedAt, s.at)
+	b.blame(id, s, t)
 	b.think(t)
 }
 
-// close ends a call that is under way and says when it left.
-func (b *Bank) close(id uint64, o outcome) (at instant, ok bool) {
+// close ends a call that is under way.
+func (b *Bank) close(id uint64, o outcome) (s send, ok bool) {
+	b.trial.answered(id)
 	i := b.tape.find(id)
 	if i < 0 {
-		return 0, false
+		return s, false
 	}
 	b.tape.answer(i, o)
-	return b.tape.sends[i].at, true
+	return b.tape.sends[i], true
 }
 
 // At is when the next call may leave, given how many are in flight. If lone is set it goes as a canary: nothing else until its answer.
@@ -113,7 +116,7 @@ func (b *Bank) At(now time.Time, inFlight int, net Network) (at time.Time, lone 
 
 // when is At in instants.
 func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
-	if b.trial.underWay() || float64(inFlight) >= b.ramp.width {
+	if b.trial.flying || float64(inFlight) >= b.ramp.width {
 		return never, false
 	}
 	if due := b.due(); due > now {

@@ -1,20 +1,20 @@
 package bank
 
-// praise credits the law that named the moment of a call that was let in.
-func (b *Bank) praise(id uint64, now instant) {
+// praise credits the law in force for a call that was let in.
+func (b *Bank) praise(kind crossing, now instant) {
 	l := b.obeyed
-	if !b.trial.answered(id) || l == nil {
+	if l == nil {
 		return
 	}
-	switch {
-	case b.trial.asks:
+	switch kind {
+	case ask:
 		b.contradict(now)
-	case b.trial.prompt:
+	case prompt:
 		l.credit()
 		b.widen()
 		b.reconsider(now)
-	default:
-		b.ramp.restart()
+	case late:
+		b.widen()
 	}
 }
 
@@ -37,16 +37,16 @@ func (b *Bank) widen() {
 
 // blame asks whether a refusal is the law's fault or the server's, and sets it aside if it may be the server's: at once where the
 // law was sure, at the second in a row where it was only asking.
-func (b *Bank) blame(id uint64, at, now instant) {
-	standing, crossed := 0, b.trial.answered(id)
+func (b *Bank) blame(id uint64, s send, now instant) {
+	standing := 0
 	if l := b.obeyed; l != nil {
 		standing = l.right
-		if crossed && !b.trial.asks {
+		if s.cross == prompt || s.cross == late {
 			l.miss()
 		}
 	}
 	o := &b.outage
-	if o.refused(at, now) {
+	if o.refused(s.at, now) {
 		if o.streak == 1 {
 			o.first, o.right = id, standing
 			b.save()

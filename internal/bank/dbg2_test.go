@@ -9,7 +9,7 @@ func (b *Bank) dumpLeak() {
 	fmt.Printf("   LEAK dead=%v lo %d hi %d guard %v since %d judged %d settled %d len %d\n", b.leak.law.(*leak).dead, b.leak.law.(*leak).lo, b.leak.law.(*leak).hi, b.guard(), b.since, b.tape.judged, b.tape.settled, len(b.tape.sends))
 	for k := range b.leak.law.(*leak).drips {
 		d := &b.leak.law.(*leak).drips[k]
-		if d.rate > 9 && d.rate < 11.5 && k%2 == 0 {
+		if d.rate > 28 && d.rate < 33 && k%2 == 0 {
 			fmt.Printf("   %.3f ok %.3f ref %.3f low %.3f high %.3f denied %v\n", d.rate, d.ok, d.ref, d.low, d.high, d.denied)
 		}
 	}

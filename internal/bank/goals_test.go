@@ -30,7 +30,7 @@ func (r *result) refusedIn(from, until time.Duration) (n int) {
 
 func TestGoals(t *testing.T) {
 	only := os.Getenv("GOAL")
-	seeds := uint64(3)
+	seeds := uint64(6)
 	run := func(name string, s scenario, show func(r result) []any, format string) {
 		if only != "" && only != name {
 			return

@@ -79,10 +79,13 @@ func (c *client) pump() {
 	for len(c.again)+len(c.fresh) > 0 && c.gate != gateFlying {
 		at, lone := c.bank.At(c.time(c.w.now), c.inFlight, c.network())
 		if c.trace != nil && c.bank.leak != nil {
-			c.bank.leak.dump = c.w.now > 2153*time.Second && c.w.now < 2240*time.Second
+			c.bank.leak.dump = c.w.now > c.w.start+600*time.Second
 		}
 		c.watch("at")
 		wait := max(at.Sub(c.time(0)), c.hold) - c.w.now
+		if c.trace != nil && wait > 30*time.Second && len(c.again)+len(c.fresh) > 0 {
+			c.trace("%8.3f waits %v in flight %d trial %+v width %.1f due %v %s", c.w.now.Seconds(), wait, c.inFlight, c.bank.trial, c.bank.ramp.width, c.bank.due()-c.bank.clock.read(c.time(c.w.now)), c.bank.describe())
+		}
 		if wait > 0 {
 			c.wake(wait)
 			return

@@ -65,8 +65,10 @@ type scene struct {
 func (s *scene) usable(limit float64) float64 { return max(limit*(1-s.caution), 1) }
 
 // recent is the calls per second that left in the ten seconds before the last one did, or in the time since the first.
-func (s *scene) recent() float64 {
-	const span = 10 * time.Second
+func (s *scene) recent() float64 { return s.pace(10 * time.Second) }
+
+// pace is the same for any span.
+func (s *scene) pace(span time.Duration) float64 {
 	n := len(s.sends)
 	if n == 0 {
 		return 0

@@ -126,7 +126,8 @@ func (b *Bank) sharing() bool {
 // share obeys the law of last resort, from the rate at which calls were let in of late.
 func (b *Bank) share(now instant) *belief {
 	s := b.scene(now, 0)
-	h := &share{rate: max(shareCut*s.recent(), leastShare), grown: now, cut: now}
+	h := &share{rate: max(shareCut*s.pace(time.Minute), leastShare), grown: now, cut: now}
+	h.pacer.empty(now, b.tape.next)
 	b.begin()
 	return &belief{law: h}
 }

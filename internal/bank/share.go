@@ -13,6 +13,10 @@ const (
 	shareStep  = 0.008 // calls per second, each second, at a rate of 1/s
 	leastShare = 0.01  // calls per second
 	oneStep    = time.Second
+
+	// A share that nobody contests for so long is too small: then it grows in proportion.
+	longQuiet   = time.Minute
+	quietGrowth = 0.05 // per second
 )
 
 // share is the law of last resort, when no counter over our own calls explains what happens: others call too. It never dies.
@@ -41,7 +45,11 @@ func (h *share) at(s *scene) instant {
 
 // grow raises the rate while calls are waiting.
 func (h *share) grow(now instant) {
-	h.rate += shareStep * math.Sqrt(h.rate) * min(now-h.grown, oneStep).Seconds()
+	step := min(now-h.grown, oneStep).Seconds()
+	h.rate += shareStep * math.Sqrt(h.rate) * step
+	if now > h.cut+longQuiet {
+		h.rate *= 1 + quietGrowth*step
+	}
 	h.grown = now
 }
 

@@ -22,6 +22,7 @@ type send struct {
 	refused uint32 // turned away
 	done    uint32 // calls let in, or lost, that had ended when this call left
 	outcome outcome
+	cross   crossing
 }
 
 // tapeSize bounds the memory of calls: 12 288 × 32 bytes = 384 KiB.

@@ -15,17 +15,28 @@ func (r *ramp) grow()    { r.width += rampStep }
 func (r *ramp) restart() { r.width = 1 }
 func (r *ramp) lift()    { r.width = math.Inf(1) }
 
-// trial is a law's crossing of its own boundary: the first call to leave after the law made calls wait.
+// crossing is what a call that leaves has to do with the boundary of the law in force.
+type crossing uint8
+
+const (
+	within crossing = iota // no law had made it wait
+	prompt                 // it left when the law said that it could
+	late                   // it left some time after that, when something else let it: that proves nothing
+	ask                    // it left before that, to see whether the law is right
+)
+
+// promptness is how soon after the moment that a law named a call must leave to prove it.
+const promptness = time.Second
+
+// trial is a law's crossing of its own boundary: the first call to leave after the law made calls wait, alone if the law is not proved.
 type trial struct {
 	boundary bool    // the next call is the first one across
-	lone     bool    // it goes alone
-	flying   bool    // it has left and was not answered
-	alone    bool    // and it left alone
 	since    instant // when the law began to make calls wait
-	moment   instant // when the law said that it could leave
-	asks     bool    // it left before that, to see whether the law is right
-	prompt   bool    // it left then, not when something else let it
-	id       uint64
+	moment   instant // when the law says that it can leave
+	asks     bool    // it leaves before that
+	lone     bool    // it goes alone
+	flying   bool    // one that goes alone has left and was not answered
+	id       uint64  // which
 }
 
 // wait takes note that the law makes calls wait.
@@ -36,30 +47,29 @@ func (t *trial) wait(now, until instant) {
 	t.moment, t.asks = until, false
 }
 
-func (t *trial) sent(id uint64, now instant) {
-	if t.boundary || t.lone {
-		*t = trial{flying: true, alone: t.lone, id: id, asks: t.asks && now < t.moment, prompt: t.moment == never || now-t.moment < prompt}
+// sent begins the trial if the call that leaves is one.
+func (t *trial) sent(id uint64, now instant) crossing {
+	if !t.boundary && !t.lone {
+		return within
 	}
+	kind := late
+	switch {
+	case t.asks && now < t.moment:
+		kind = ask
+	case t.moment == never || now < t.moment+promptness:
+		kind = prompt
+	}
+	was := *t
+	*t = trial{flying: was.flying, id: was.id}
+	if was.lone {
+		t.flying, t.id = true, id
+	}
+	return kind
 }
 
-// prompt is how soon after the moment that a law named a call must leave to prove it.
-const prompt = time.Second
-
-// answered says whether the call was the one across.
-func (t *trial) answered(id uint64) bool {
-	if !t.flying || t.id != id {
-		return false
-	}
-	t.flying, t.alone = false, false
-	return true
-}
-
-// lost puts the trial back to where it was before the call left.
-func (t *trial) lost(id uint64) {
-	if t.answered(id) {
-		t.boundary = true
+// answered ends the flight of the canary, if the call was it.
+func (t *trial) answered(id uint64) {
+	if t.id == id {
+		t.flying = false
 	}
 }
-
-// underWay is whether everybody waits for the canary.
-func (t *trial) underWay() bool { return t.flying && t.alone }
