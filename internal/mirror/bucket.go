@@ -18,7 +18,8 @@ type bucket struct {
 	low         float64
 	lowAt, seen moment
 
-	allow allowance
+	promise promise
+	allow   allowance
 }
 
 // becomeBucket takes the server for a bucket from now on.
@@ -34,12 +35,16 @@ func (m *Mirror) learnBucket(r reading) {
 	if !r.counted {
 		return
 	}
-	if r.refused && r.sent >= b.sent && r.cost <= b.line(r.sent)-m.sends.upTo(r.sent) && !m.others.present(r.received) {
-		b.mistaken(r)
+	if beyond := r.sent >= b.at && b.supply < m.sends.upTo(r.sent); beyond {
+		b.promise.test(r)
+		if r.refused && b.line(r.sent) >= m.sends.upTo(r.sent) && !m.others.present(r.received) {
+			b.mistaken(r)
+		}
 	}
 	m.steepen(r)
 	if m.tells(r) {
 		b.supply, b.at, b.sent = r.lo, r.received, r.sent
+		b.promise.hear(r)
 	}
 	m.watch(r, r.lo, b.rate)
 }
@@ -61,7 +66,7 @@ func (b *bucket) mistaken(r reading) {
 }
 
 // rateCut is what a refusal leaves of a rate.
-const rateCut = 0.9
+const rateCut = 0.5
 
 // steepen raises the rate to what an answer shows it to be at least: the resets, and what the supply has risen. Both stay true
 // when others draw.
@@ -71,7 +76,7 @@ func (m *Mirror) steepen(r reading) {
 		b.rate = max(b.rate, m.filling.atLeast)
 	}
 	if dt := r.received - b.lowAt; dt > 0 && r.sent >= b.seen {
-		b.rate = max(b.rate, (r.sureLo-b.low)/dt.Seconds())
+		b.rate = max(b.rate, (r.sureLo-b.low-m.deniedSince(b.lowAt))/dt.Seconds())
 	}
 }
 
@@ -104,22 +109,47 @@ func (m *Mirror) whenBucket(t moment, n, waiting float64, net Network) (at momen
 	b := &m.bucket
 	kept := m.kept(n)
 	allowed := b.allow.when(t, n, m.allowedRate(), m.cap)
+	need := m.sends.total + kept + n
+	there := need <= b.supply
 	if m.others.present(t) {
-		return max(allowed, m.inProportion(t, n, kept, net)), false
+		at = m.inProportion(t, n, kept, net)
+		if !there && m.bound() {
+			at = max(at, b.promise.to+net.Guard)
+		}
+		return max(at, allowed), false
 	}
-	need := m.sends.total + kept
+	if there || !m.bound() && waiting <= min(b.line(t), m.sends.total+m.limitOr())-need+n {
+		return max(t, allowed), false
+	}
+	at, lone = m.whenRefilled(t, need, net)
+	return max(at, allowed), lone
+}
+
+// bound says whether nothing comes back before the reset of the newest answer.
+func (m *Mirror) bound() bool { return m.bucket.promise.binds() && !m.filling.confirmed }
+
+// whenRefilled is when the supply reaches a height that no answer has shown yet.
+func (m *Mirror) whenRefilled(t moment, height float64, net Network) (at moment, lone bool) {
+	b := &m.bucket
 	switch {
-	case waiting <= min(b.line(t), m.sends.total+m.limitOr())-need:
-		return max(t, allowed), false
+	case m.bound():
+		return max(b.promise.to, m.refilledAt(height)) + net.Guard, true
 	case b.rate > 0:
-		return max(allowed, b.at+seconds((need+n-b.supply)/b.rate)+net.Guard), false
-	case n <= b.supply-need:
-		return max(t, allowed), false
+		return m.refilledAt(height) + net.Guard, false
 	case m.flying() > 0:
 		return m.atAnswer(t, net), false
 	default:
 		return m.heard + probeEvery, true
 	}
+}
+
+// refilledAt is when the line reaches a height; at once if its slope is not known.
+func (m *Mirror) refilledAt(height float64) moment {
+	b := &m.bucket
+	if b.rate <= 0 {
+		return b.at
+	}
+	return b.at + seconds((height-b.supply)/b.rate)
 }
 
 // limitOr is the limit, or no bound if none was told.

@@ -15,9 +15,9 @@ type filling struct {
 }
 
 // hear takes in how much is missing and how long it takes, whichever way the server rounds.
-func (f *filling) hear(r reading, limit float64) {
-	missing := limit - r.left
-	if f.refuted || !r.timed || r.reset <= 0 || limit <= 0 {
+func (f *filling) hear(r reading) {
+	missing := r.used()
+	if f.refuted || !r.timed || r.reset <= 0 || r.limit <= 0 {
 		return
 	}
 	if !f.begun {

@@ -71,9 +71,13 @@ func (m *Mirror) adopt(a Answer, r reading) {
 // judge lets every part of the mirror see the reading.
 func (m *Mirror) judge(r reading, net Network) {
 	if r.counted {
+		if r.regrid {
+			m.window.forget()
+			m.others = sharing{} // what was seen of them may have been the rounding
+		}
 		m.contact.hear(r)
-		m.filling.hear(r, m.limit)
-		m.reserve.hear(r, m.limit, m.length.value)
+		m.filling.hear(r)
+		m.reserve.hear(r, m.length.value)
 	}
 	switch m.law {
 	case bucketLaw:

@@ -43,7 +43,7 @@ func (m *Mirror) learnLog(r reading, net Network) {
 
 // doubt says what the server is when an answer contradicts the log.
 func (m *Mirror) doubt(r reading, net Network) law {
-	if !r.counted || m.limit <= 0 {
+	if !r.counted || r.limit <= 0 {
 		return logLaw
 	}
 	fit := m.logFit(r, net)

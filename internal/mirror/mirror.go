@@ -57,6 +57,7 @@ type Mirror struct {
 
 	contact contact
 	filling filling
+	grid    grid
 	others  sharing
 	reserve reserve
 

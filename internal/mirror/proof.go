@@ -1,5 +1,8 @@
 package mirror
 
+// shortest is how long, in latencies, a window or a log must be at least to be recognised.
+const shortest = 2
+
 // foreignSlack is the part of a limit that others may have taken of a fresh window before our first call reached it.
 const foreignSlack = 0.02
 
@@ -7,11 +10,14 @@ const foreignSlack = 0.02
 // edge; a log lacks what we sent in the last length; anything else refills. What both a window and a log admit is taken for a
 // log, which never admits more.
 func (m *Mirror) prove(r reading, net Network) law {
-	if !r.counted || m.limit <= 0 {
+	if !r.counted || r.limit <= 0 {
 		return m.law
 	}
 	if m.others.present(r.received) {
 		return m.proveShared(r)
+	}
+	if m.length.value < shortest*net.Latency && !m.length.told {
+		return bucketLaw // what comes and goes while an answer is on its way can only be followed by what is left
 	}
 	full, fit := m.full(r, net), m.logFit(r, net)
 	switch {
@@ -28,17 +34,34 @@ func (m *Mirror) prove(r reading, net Network) law {
 // proveShared is for a quota that others draw on too: what is used says nothing of our own sends. A window gives most of it
 // back at once.
 func (m *Mirror) proveShared(r reading) law {
-	if r.received >= m.window.edge.low && m.limit-r.left < m.window.used/2 {
+	if r.received >= m.window.edge.low && r.used() < m.window.used/2 {
 		return windowLaw
 	}
 	return m.law
 }
 
-// full says whether the answer leaves what a fresh window would: all but what left since the edge passed at the latest.
+// full says whether the answer leaves what a fresh window would: all but what left since the edge passed at the latest. Where
+// more has left since it passed at the earliest, much must have come back in a short time.
 func (m *Mirror) full(r reading, net Network) bool {
+	w := &m.window
+	if r.received < w.edge.low {
+		return false
+	}
 	at, _, _ := m.edgeOf()
-	since := max(r.cost, m.sends.within(r.sent+net.Guard)-m.ends.upTo(at))
-	return r.received >= m.window.edge.low && m.limit-r.left <= since+foreignSlack*m.limit
+	sent, slack := m.sends.within(r.sent+net.Guard), foreignSlack*r.limit+r.slack
+	if r.used() <= max(r.cost, sent-m.ends.upTo(at))+slack {
+		return true
+	}
+	return r.used() <= sent-m.ends.upTo(w.edge.low)+slack && m.leapt(r)
+}
+
+// leap is how many times faster than evenly a window gives back.
+const leap = 2
+
+// leapt says whether much more came back since the answer before than a bucket gives back in that time.
+func (m *Mirror) leapt(r reading) bool {
+	gap := r.received - m.window.seen
+	return m.length.value > 0 && m.window.used-r.used() > leap*r.limit*gap.Seconds()/m.length.value.Seconds()
 }
 
 // fit is how well an answer agrees with a sliding log.
@@ -52,9 +75,6 @@ const (
 
 // logFit compares what is used with what a log would still hold of ours.
 func (m *Mirror) logFit(r reading, net Network) fit {
-	if m.length.value <= 0 {
-		return refuted
-	}
 	start := r.sent - m.length.value
 	denied := m.deniedSince(start)
 	least := m.sends.upTo(r.sent-net.Guard) + r.cost - m.journal.within(start+net.Guard) - denied
@@ -77,9 +97,8 @@ func (m *Mirror) logProven(r reading, f fit) bool {
 
 // logHolds says whether a log that holds between least and most of ours could give this answer.
 func (m *Mirror) logHolds(r reading, least, most float64) bool {
-	used := m.limit - r.left
-	admits := r.refused || least <= m.limit
-	return admits && used >= least-1 && used <= most+1
+	admits := r.refused || least <= r.limit+r.slack
+	return admits && r.used() >= least-1-r.slack && r.used() <= most+1+r.slack
 }
 
 // deniedSince is what was refused of ours since t.

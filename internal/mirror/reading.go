@@ -9,6 +9,9 @@ type reading struct {
 
 	counted bool    // Remaining was told; without it the numbers below mean nothing
 	left    float64 // Remaining
+	limit   float64 // the limit it is of, 0 if unknown
+	slack   float64 // how far left may be off, because the server rounds it
+	regrid  bool    // that has just been noticed, or proved wrong
 	// lo and hi trust the guard: what left more than a guard earlier had arrived, what left more than a guard later had not.
 	lo, hi float64
 	// sureLo and sureHi trust nothing: only a call that had ended before this one left had surely arrived, and only one
@@ -35,13 +38,24 @@ func (m *Mirror) read(a Answer, net Network) reading {
 	if !q.Remaining.Known || !m.sends.covers(r.sent-guard) {
 		return r
 	}
-	r.counted, r.left = true, q.Remaining.Value
-	r.sureLo = m.ends.upTo(r.sent-1) + a.Cost + r.left
-	r.sureHi = m.sends.within(r.received) + r.left
-	r.lo = max(r.sureLo, m.sends.upTo(r.sent-max(guard, net.Latency/2))+a.Cost+r.left)
-	r.hi = min(r.sureHi, m.sends.within(r.sent+guard)+r.left)
+	r.counted, r.left, r.limit = true, q.Remaining.Value, m.limit
+	if q.Limit.Known {
+		r.limit = q.Limit.Value
+	}
+	r.regrid = m.grid.hear(r.left, r.limit, r.cost)
+	r.slack = m.grid.width()
+	if r.limit > 0 && !r.refused {
+		r.left = min(r.left, max(0, r.limit-r.cost)) // this call at least was counted, whatever the rounding
+	}
+	r.sureLo = m.ends.upTo(r.sent-1) + a.Cost + r.left - r.slack
+	r.sureHi = m.sends.within(r.received) + r.left + r.slack
+	r.lo = max(r.sureLo, m.sends.upTo(r.sent-max(guard, net.Latency/2))+a.Cost+r.left-r.slack)
+	r.hi = min(r.sureHi, m.sends.within(r.sent+guard)+r.left+r.slack)
 	return r
 }
+
+// used is what anybody has used of the limit.
+func (r reading) used() float64 { return r.limit - r.left }
 
 // from and to bound the moment of the reset. A server that rounds down makes both too early by as much as it cuts off.
 func (r reading) from() moment {

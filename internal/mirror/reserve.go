@@ -13,8 +13,8 @@ const (
 	reserveLengths = 10
 )
 
-func (v *reserve) hear(r reading, limit float64, length moment) {
-	if r.refused && r.left >= r.cost && r.left <= max(1, reserveMost*limit) {
+func (v *reserve) hear(r reading, length moment) {
+	if r.refused && r.left >= r.cost && r.left <= max(1, reserveMost*r.limit) {
 		v.held = max(v.held, r.left)
 		v.until = r.received + reserveLengths*length
 	}

@@ -4,13 +4,15 @@ import "math"
 
 // window is a quota whose supply is a staircase: nothing is given back before the edge, everything at it.
 type window struct {
-	read     bool    // supply is known, from an answer or from an opening
-	supply   float64 // own units that will have been sent when it is used up
-	ceiling  float64 // the supply cannot exceed it
-	heights  heights
-	doubtful float64 // own units in it that the server may not have counted
-	used     float64 // the most of the limit seen used in it, by anybody
-	left     float64 // Remaining in the latest answer
+	read    bool    // supply is known, from an answer or from an opening
+	supply  float64 // own units that will have been sent when it is used up
+	ceiling float64 // the supply cannot exceed it
+	heights heights
+	// Own units in it that the server may not have counted, and those whose answers only repeated the number before.
+	doubtful, repeated float64
+	used               float64 // the most of the limit seen used in it, by anybody
+	left               float64 // Remaining in the latest answer,
+	seen               moment  // and when its call left
 
 	edge edge
 	// previous is the edge before, zero if none was crossed; opened when the first answer after it came, zero if none has.
@@ -19,7 +21,7 @@ type window struct {
 
 // forget drops what was known of the supply, not of the edge.
 func (w *window) forget() {
-	w.read, w.doubtful, w.used, w.left = false, 0, 0, -1
+	w.read, w.doubtful, w.repeated, w.used, w.left = false, 0, 0, 0, -1
 	w.supply, w.ceiling = 0, math.Inf(1)
 	w.heights.forget()
 }
@@ -122,7 +124,7 @@ func (m *Mirror) heed(r reading) {
 // emptied.
 func (m *Mirror) receded(r reading) bool {
 	at, known, _ := m.edgeOf()
-	return known && r.received < at && r.counted && m.limit-r.left >= m.window.used
+	return known && r.received < at && r.counted && r.used() >= m.window.used
 }
 
 // cross begins the window that an answer speaks of.
@@ -140,10 +142,18 @@ func (m *Mirror) cross(verdict law, r reading) {
 }
 
 // rose says whether the supply grew before the edge, beyond what the order of arrival can explain. A call whose answer repeats the
-// number of the one before may not have been counted, or not yet.
+// number of the one before may not have been counted, or not yet, as long as the window is not used up.
 func (m *Mirror) rose(r reading) bool {
 	w := &m.window
-	return r.counted && m.contact.answers >= acquainted && r.left != w.left && w.heights.below(r, w.doubtful+1)
+	if !r.counted || m.contact.answers < acquainted {
+		return false
+	}
+	spent := w.read && w.supply < m.ends.total && !r.refused
+	slack := w.doubtful + 1
+	if !spent {
+		slack += w.repeated
+	}
+	return (spent || r.left != w.left) && w.heights.below(r, slack)
 }
 
 // level takes in what an answer from this window says of its supply.
@@ -154,13 +164,11 @@ func (m *Mirror) level(r reading) {
 		return
 	}
 	if r.left == w.left {
-		w.doubtful += r.cost
+		w.repeated += r.cost
 	}
 	w.heights.add(r)
-	w.left = r.left
-	if m.limit > 0 {
-		w.used = max(w.used, m.limit-r.left)
-	}
+	w.left, w.seen = r.left, r.sent
+	w.used = max(w.used, r.used())
 	lo := min(r.lo, w.ceiling, w.heights.least)
 	switch {
 	case !w.read:
