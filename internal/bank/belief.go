@@ -6,6 +6,7 @@ import "math"
 type belief struct {
 	law
 	since       uint64 // the first call that is evidence for it
+	run         int    // the same, whatever happened in between to the law itself
 	right       int    // boundaries in a row at which the law named the moment and the call was let in
 	asked       int    // what right was when the law was last asked after
 	wrong       int    // boundaries in a row at which the call was turned away
@@ -22,14 +23,21 @@ const proofs = 2
 // provenCalls is the same for a law whose every call waits: so many, and a rate that is known.
 const provenCalls = 20
 
+// So many boundaries in a row without a refusal make up for surprises: of a window, and of a law whose every call waits.
+const (
+	calmWindows = 8
+	calmCalls   = 100
+)
+
 // credit takes note that the law was right at a boundary.
 func (l *belief) credit() {
 	l.right++
+	l.run++
 	l.wrong = 0
-	if l.right > provenCalls {
+	if l.run >= calmCalls || l.windowed() && l.run >= calmWindows {
 		l.surprises = 0
 	}
-	if l.right >= provenCalls || l.right >= proofs && (l.windowed() || l.extent() == 0) {
+	if l.known() && l.right >= proofs || l.right >= provenCalls {
 		l.established = true
 	}
 }
@@ -37,6 +45,7 @@ func (l *belief) credit() {
 // miss takes note that the law named a moment and the call was turned away.
 func (l *belief) miss() {
 	l.wrong++
+	l.run = 0
 	if l.windowed() {
 		l.right = 0
 	}

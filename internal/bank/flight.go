@@ -85,6 +85,8 @@ func (f *flight) at(s *scene) instant {
 
 func (f *flight) asking(s *scene) bool { return float64(s.inFlight) >= nearLimit*f.limit() }
 
+func (f *flight) known() bool { return false }
+
 // extent is the cap, unless more than that were let go on purpose.
 func (f *flight) extent() float64 {
 	if f.extra > 0 {

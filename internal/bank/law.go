@@ -21,6 +21,8 @@ type law interface {
 	windowed() bool
 	// asking is whether the law would not be surprised if the last call were turned away.
 	asking(s *scene) bool
+	// known is whether the number that the law is about is known closely.
+	known() bool
 	// extent is what refusals can still take from the law: a limit, or a range of rates; zero if the next refusal is expected.
 	extent() float64
 	// surprise takes note of a call that was turned away although the law allowed it.

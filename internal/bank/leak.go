@@ -31,14 +31,15 @@ type drip struct {
 // leak is a law that counts in a bucket that every call fills by one and that leaks at some rate: the token bucket, GCRA, and the
 // leaky bucket are all this.
 type leak struct {
-	drips  []drip
-	poured instant // when the last call left that the levels count
-	next   uint64  // the first call that they do not
-	pacer  pacer
-	lo, hi int     // the drips that the evidence leaves
-	dead   bool    // it leaves none
-	pace   float64 // the last rate that was tried
-	cap    float64 // not to be exceeded until a slower one is known to be safe; zero for none
+	drips    []drip
+	poured   instant // when the last call left that the levels count
+	next     uint64  // the first call that they do not
+	pacer    pacer
+	lo, hi   int     // the drips that the evidence leaves
+	dead     bool    // it leaves none
+	creeping bool    // more is asked for than a known rate allows
+	pace     float64 // the last rate that was tried
+	cap      float64 // not to be exceeded until a slower one is known to be safe; zero for none
 }
 
 var _ law = (*leak)(nil)
@@ -110,7 +111,7 @@ const outOfReach = 4
 // Rates far above any at which calls have left are of no account.
 func (l *leak) closer(recent float64) bool {
 	step := l.drips[1].rate / l.drips[0].rate
-	if step <= finest || l.dead && l.extent() == 0 {
+	if step <= finest || l.dead && l.known() {
 		return false
 	}
 	lo, hi := l.living()
@@ -210,9 +211,13 @@ func (l *leak) refuse(since, near, guard float64) {
 // rate is what to try, and whether the true rate is known well enough to only creep.
 func (l *leak) rate(s *scene) (rate float64, known bool) {
 	lo, hi := l.living()
-	if hi.rate/lo.rate < narrow {
-		return l.pacer.creep(s.now, 0.99*lo.rate, hi.rate), true
+	if l.known() {
+		safe := 0.99 * lo.rate
+		rate = l.pacer.creep(s.now, safe, hi.rate)
+		l.creeping = rate > safe
+		return rate, true
 	}
+	l.creeping = false
 	middle := min(math.Sqrt(max(lo.rate, hi.rate/16)*hi.rate), max(2*s.recent(), lo.rate))
 	if lo.rate < 0.9*l.cap {
 		middle = min(middle, l.cap)
@@ -239,13 +244,19 @@ func (l *leak) burst(rate float64) float64 {
 	return best
 }
 
-// extent is the ratio of the highest living rate to the lowest, and nothing once the rate is known: then it ends where it is refused.
-func (l *leak) extent() float64 {
+// known is whether the living rates lie so close together that the pace may stay at their low end.
+func (l *leak) known() bool {
 	lo, hi := l.living()
-	if w := hi.rate / lo.rate; w >= narrow {
-		return w
+	return hi.rate < narrow*lo.rate
+}
+
+// extent is the ratio of the highest living rate to the lowest, and nothing while a known rate is exceeded on purpose.
+func (l *leak) extent() float64 {
+	if l.creeping {
+		return 0
 	}
-	return 0
+	lo, hi := l.living()
+	return hi.rate / lo.rate
 }
 
 // asking is always: a rate is known from where it ends.

@@ -58,6 +58,7 @@ func (h *share) alive() bool            { return true }
 func (h *share) windowed() bool         { return false }
 func (h *share) promise(*scene) float64 { return h.rate }
 func (h *share) asking(*scene) bool     { return true }
+func (h *share) known() bool            { return false }
 func (h *share) extent() float64        { return 0 }
 func (h *share) surprise()              {}
 func (h *share) forget()                {}

@@ -62,6 +62,8 @@ func (c *tally) rate(span time.Duration) float64 {
 	return c.limit() / span.Seconds()
 }
 
+func (c *tally) known() bool { return true }
+
 func (c *tally) extent() float64 { return c.limit() }
 
 func (c *tally) save() (restore func()) {
