@@ -10,7 +10,7 @@ const (
 	shortestQuiet = 10 * time.Second // doubles with every refusal …
 	steadyQuiet   = 20 * time.Second
 	longestQuiet  = 10 * time.Minute
-	quietCalls    = 200   // … but a refusal in so many calls is cheap enough
+	quietCalls    = 300   // … but a refusal in so many calls is cheap enough
 	creepSlow     = 0.003 // per second, up to where a refusal is expected
 	creepPatience = 60    // seconds, or up to then
 	creepFast     = 0.08  // per second, beyond: the limit has risen

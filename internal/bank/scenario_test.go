@@ -45,7 +45,7 @@ func (s *scenario) playTraced(seed uint64, trace func(string, ...any)) result {
 		w.mean = s.service
 	}
 	w.start = time.Duration(w.rng.Float64() * float64(time.Hour))
-	srv := s.server(w)
+	srv := w.build(s.server)
 	r := result{start: w.start}
 	for range max(s.clients, 1) {
 		c := &client{w: w, srv: srv, hints: s.hints, bank: New(), trace: trace, every: envInt("EVERY", 50)}
@@ -92,7 +92,7 @@ func (s *scenario) bound(w *world) time.Duration {
 	if s.ideal != nil {
 		build = s.ideal
 	}
-	srv := build(w)
+	srv := w.build(build)
 	rtt := 2*w.base + w.jitter
 	n := s.workers * max(s.clients, 1)
 	if s.idealWorkers > 0 {

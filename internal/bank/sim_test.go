@@ -35,6 +35,8 @@ type world struct {
 	seq    int
 	events agenda
 	rng    *rand.Rand
+	seed   uint64
+	setup  *rand.Rand    // for the server
 	base   time.Duration // one way, without jitter
 	jitter time.Duration
 	mean   time.Duration // of the service
@@ -43,7 +45,7 @@ type world struct {
 
 func newWorld(seed uint64, jitter time.Duration) *world {
 	rng := rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15))
-	return &world{rng: rng, jitter: jitter, mean: meanService, base: 8*time.Millisecond + time.Duration(rng.Float64()*6e6)}
+	return &world{rng: rng, seed: seed, jitter: jitter, mean: meanService, base: 8*time.Millisecond + time.Duration(rng.Float64()*6e6)}
 }
 
 func (w *world) after(d time.Duration, do func()) {
@@ -69,6 +71,17 @@ func (w *world) way() time.Duration {
 func (w *world) service() time.Duration {
 	const sigma = 0.4
 	return time.Duration(float64(w.mean) * math.Exp(sigma*w.rng.NormFloat64()-sigma*sigma/2))
+}
+
+// build makes a server; twice the same, though much about it is random.
+func (w *world) build(s func(*world) server) server {
+	w.setup = rand.New(rand.NewPCG(w.seed, 1))
+	return s(w)
+}
+
+// between is a time at random, for servers.
+func (w *world) between(from, to time.Duration) time.Duration {
+	return from + time.Duration(w.setup.Float64()*float64(to-from))
 }
 
 const meanService = 120 * time.Millisecond

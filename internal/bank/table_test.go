@@ -19,9 +19,11 @@ func bucket(rate, burst float64) func(*world) server {
 	return func(*world) server { return &bucketServer{rate: rate, burst: burst} }
 }
 
-func down(from, until time.Duration, s func(*world) server) func(*world) server {
+// down turns everything away for a time that begins somewhere in the second or third minute.
+func down(shortest, longest time.Duration, s func(*world) server) func(*world) server {
 	return func(w *world) server {
-		return &downServer{server: s(w), from: w.start + from, until: w.start + until}
+		from := w.start + 30*time.Second + w.between(0, time.Minute)
+		return &downServer{server: s(w), from: from, until: from + w.between(shortest, longest)}
 	}
 }
 
@@ -32,7 +34,7 @@ func scenarios() []scenario {
 		{name: "fixed1", calls: 1005, server: window(10, time.Second)},
 		{name: "fixedhour", calls: 2500, server: window(1000, time.Hour)},
 		{name: "phased", calls: 550, server: func(w *world) server {
-			return &fixedServer{limit: 100, span: time.Minute, phase: time.Duration(w.rng.Float64() * 60e9)}
+			return &fixedServer{limit: 100, span: time.Minute, phase: w.between(0, time.Minute)}
 		}},
 		{name: "onfirst", calls: 550, server: func(w *world) server {
 			return &fixedServer{limit: 100, span: time.Minute, onFirst: true}
@@ -43,10 +45,10 @@ func scenarios() []scenario {
 		{name: "bucket50", calls: 5000, server: bucket(50, 100)},
 		{name: "leaky", calls: 500, server: bucket(5, 1)},
 		{name: "slots", calls: 500, service: 450 * time.Millisecond, server: func(*world) server { return &slotServer{slots: 8} }, ideal: func(*world) server { return &openServer{} }, idealWorkers: 8},
-		{name: "outage", calls: 500, server: down(30*time.Second, 60*time.Second, bucket(5, 20))},
-		{name: "outagefix", calls: 550, server: down(70*time.Second, 100*time.Second, window(100, time.Minute))},
-		{name: "storm", calls: 550, server: down(122*time.Second, 137*time.Second, window(100, time.Minute))},
-		{name: "stormbucket", calls: 500, server: down(62*time.Second, 77*time.Second, bucket(5, 20))},
+		{name: "outage", calls: 500, server: down(20*time.Second, 40*time.Second, bucket(5, 20))},
+		{name: "outagefix", calls: 550, server: down(20*time.Second, 40*time.Second, window(100, time.Minute))},
+		{name: "storm", calls: 550, server: down(10*time.Second, 20*time.Second, window(100, time.Minute))},
+		{name: "stormbucket", calls: 500, server: down(10*time.Second, 20*time.Second, bucket(5, 20))},
 		{name: "g5", calls: 100000, service: 500 * time.Millisecond, lasts: 1800 * time.Second, server: bucket(10, 100)},
 		{name: "g5b", calls: 100000, service: 500 * time.Millisecond, lasts: 1800 * time.Second, server: bucket(10, 10)},
 		{name: "g6d", calls: 100000, service: 500 * time.Millisecond, lasts: 1200 * time.Second, server: func(w *world) server {
