@@ -11,7 +11,7 @@ const firstAsk = 4
 
 // ask is when to send a call although the law in force makes it wait until a moment; that moment if not at all. A law that has not
 // proved itself is doubted 65 s after the first refusal of a streak, 195, 585 …: that bounds how long a wrong law can be obeyed. One
-// that has is asked after in the middle of its wait when it was right 4, 8, 16 … times, unless the wait is short.
+// that has is asked for one call more than its limit when it was right 4, 8, 16 … times, unless the wait is short.
 func (b *Bank) ask(until instant) instant {
 	l := b.obeyed
 	switch {
@@ -20,7 +20,7 @@ func (b *Bank) ask(until instant) instant {
 	case l.right < proofs:
 		return b.outage.ask(b.trial.since)
 	case l.windowed() && until-b.trial.since >= l.state().Window/4 && l.right >= max(firstAsk, 2*l.asked):
-		return b.trial.since + (until-b.trial.since)/2
+		return b.trial.since
 	}
 	return until
 }

@@ -10,23 +10,24 @@ type Network struct {
 
 // Bank holds the laws that a server may follow, and obeys the one that promises most. See New.
 type Bank struct {
-	clock   clock
-	tape    tape
-	reflex  reflex
-	laws    []*belief
-	leak    *belief
-	lapses  []instant // when no law was left
-	hints   []hint    // the last words of the server
-	extent  float64   // what the law in force left open when the last refusal came
-	saved   []func()  // what the laws knew before the last streak of refusals
-	savedAt uint64    // the first call that they had not judged
-	edgeAt  hint      // the last edge that was found between a refusal and a call that was let in
-	deaf    bool      // its words fit no law: they are not believed any more
-	obeyed  *belief
-	ramp    ramp
-	trial   trial
-	outage  outage
-	net     Network
+	clock    clock
+	tape     tape
+	reflex   reflex
+	laws     []*belief
+	leak     *belief
+	lapses   []instant // when no law was left
+	lapsedAt uint32    // how many calls had been let in by then
+	hints    []hint    // the last words of the server
+	extent   float64   // what the law in force left open when the last refusal came
+	saved    []func()  // what the laws knew before the last streak of refusals
+	savedAt  uint64    // the first call that they had not judged
+	edgeAt   hint      // the last edge that was found between a refusal and a call that was let in
+	deaf     bool      // its words fit no law: they are not believed any more
+	obeyed   *belief
+	ramp     ramp
+	trial    trial
+	outage   outage
+	net      Network
 
 	since     uint64  // the first call that is evidence
 	refusedAt instant // when the last refused call left

@@ -6,6 +6,7 @@ import "time"
 const (
 	sharedAfter  = 3
 	sharedWithin = 5 * time.Minute
+	lapseCalls   = 32 // let in since the last time, or it is still the same trouble
 )
 
 // relent finds a law when none is left, by giving up the least that helps: the limit of the law that has proved itself; the belief in the
@@ -110,6 +111,11 @@ func (b *Bank) forget() {
 
 // shared takes note that no law is left; it says whether that has become a habit.
 func (b *Bank) shared(now instant) bool {
+	calls := b.tape.upTo(b.tape.settled).sure
+	if calls < b.lapsedAt+lapseCalls {
+		return false
+	}
+	b.lapsedAt = calls
 	b.lapses = append(b.lapses, now)
 	if len(b.lapses) > sharedAfter {
 		b.lapses = b.lapses[1:]
@@ -126,7 +132,7 @@ func (b *Bank) sharing() bool {
 // share obeys the law of last resort, from the rate at which calls were let in of late.
 func (b *Bank) share(now instant) *belief {
 	s := b.scene(now, 0)
-	h := &share{rate: max(shareCut*s.pace(time.Minute), leastShare), grown: now, cut: now}
+	h := &share{rate: max(shareCut*s.pace(time.Minute), shareCut*s.pace(5*time.Minute), leastShare), grown: now, cut: now}
 	h.pacer.empty(now, b.tape.next)
 	b.begin()
 	return &belief{law: h}
