@@ -23,7 +23,7 @@ func TestInterrupt(t *testing.T) {
 		d := p.send(t, "-concurrency", "8")
 		assert.Equal(t, exitInterrupted, d.code)
 		assert.Equal(t, up.Stats().Arrivals, d.answered(), "what was under way was paid for, so it is kept")
-		assert.Equal(t, 20*time.Second, d.took.Round(time.Second))
+		assert.Equal(t, 22*time.Second, d.took.Round(time.Second), "the first call is waited for two seconds, then the others leave: they end at 12 s and at 22 s")
 		assert.Contains(t, d.stderr, "once more to stop at once")
 		assert.Contains(t, d.stderr, "the same command again")
 	})
@@ -35,13 +35,13 @@ func TestInterrupt(t *testing.T) {
 		d := p.send(t, "-concurrency", "8")
 		assert.Equal(t, exitInterrupted, d.code)
 		assert.Equal(t, 16*time.Second, d.took.Round(time.Second))
-		assert.Equal(t, 1, d.answered())
+		assert.Equal(t, 8, d.answered())
 		up2 := calm()
 		p.up = up2
 		d = p.send(t)
 		assert.Equal(t, exitDone, d.code)
 		assert.Len(t, d.byID(t), 100)
-		assert.Equal(t, 99, up2.Stats().Arrivals)
+		assert.Equal(t, 92, up2.Stats().Arrivals)
 	})
 }
 
