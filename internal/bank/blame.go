@@ -51,7 +51,7 @@ func (b *Bank) blame(id uint64, s send, now instant) {
 			o.first, o.right = id, standing
 			b.save()
 		}
-		if b.obeyed != nil && !o.doubt {
+		if b.obeyed != nil && !o.doubt && s.cross != ask {
 			b.extent = b.obeyed.extent()
 		}
 		if o.doubt || o.right >= proofs && (!b.asking(now) || o.streak > b.obeyed.tolerance()) {

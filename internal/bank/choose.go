@@ -34,7 +34,7 @@ func (b *Bank) choose(now instant) {
 func (b *Bank) obey(l *belief, now instant) {
 	s := b.scene(now, 0)
 	b.obeyed = l
-	b.trial.boundary, b.trial.asks = true, false
+	b.trial.boundary, b.trial.since, b.trial.asks = true, 0, false
 	if math.IsInf(l.promise(&s), 1) {
 		b.obeyed, b.trial.boundary = nil, false
 	}

@@ -165,8 +165,12 @@ func (c *client) admitted(k *call, id uint64, sent time.Duration) {
 	c.doneAt = append(c.doneAt, c.w.now)
 	c.waits = append(c.waits, sent-k.since)
 	was := c.bank.obeyed
+	kind := c.bank.tape.sends[c.bank.tape.index(id)].cross
 	c.bank.Admitted(id, c.time(c.w.now), c.network())
 	c.watch("admitted")
+	if c.trace != nil && kind == ask {
+		c.trace("%8.3f ask admitted %s", c.w.now.Seconds(), c.bank.describe())
+	}
 	if c.trace != nil && (was != c.bank.obeyed || len(c.doneAt)%c.every == 0) {
 		c.trace("%8.3f %d done %s", c.w.now.Seconds(), len(c.doneAt), c.bank.describe())
 	}
@@ -176,10 +180,11 @@ func (c *client) admitted(k *call, id uint64, sent time.Duration) {
 func (c *client) refused(k *call, id uint64, sent time.Duration, wait time.Duration) {
 	c.refusals++
 	c.refusedAt = append(c.refusedAt, c.w.now)
+	kind := c.bank.tape.sends[c.bank.tape.index(id)].cross
 	c.bank.Refused(id, c.time(c.w.now), wait, c.hints, c.network())
 	c.watch("refused")
 	if c.trace != nil {
-		c.trace("%8.3f refused (sent %.3f, attempt %d, %v) %s", c.w.now.Seconds(), sent.Seconds(), k.attempts, wait, c.bank.describe())
+		c.trace("%8.3f refused (sent %.3f, attempt %d, %v, x%d) %s", c.w.now.Seconds(), sent.Seconds(), k.attempts, wait, kind, c.bank.describe())
 	}
 	if c.hints && sent >= c.began {
 		c.hold = max(c.hold, c.w.now+wait)

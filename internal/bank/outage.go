@@ -97,7 +97,7 @@ func (b *Bank) recover(at instant) {
 		}
 		if b.obeyed != nil {
 			b.obeyed.right = 0
-			b.trial.boundary = true
+			b.trial.boundary, b.trial.since = true, 0
 			b.ramp.restart()
 		}
 	}

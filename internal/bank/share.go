@@ -10,7 +10,7 @@ import (
 // root of the rate keeps to it, and works for a hundred calls per second as for one.
 const (
 	shareCut   = 0.8
-	shareStep  = 0.008 // calls per second, each second, at a rate of 1/s
+	shareStep  = 0.006 // calls per second, each second, at a rate of 1/s
 	leastShare = 0.01  // calls per second
 	oneStep    = time.Second
 

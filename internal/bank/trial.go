@@ -41,7 +41,7 @@ type trial struct {
 
 // wait takes note that the law makes calls wait.
 func (t *trial) wait(now, until instant) {
-	if !t.boundary {
+	if !t.boundary || t.since == 0 {
 		t.boundary, t.since = true, now
 	}
 	t.moment, t.asks = until, false
