@@ -6,18 +6,11 @@ import "math"
 func (b *Bank) choose(now instant) {
 	b.surprise()
 	if b.surprising(now) {
-		if debugRelent != nil {
-			debugRelent(b)
-		}
 		b.doubt(now)
 		return
 	}
 	if h, ok := b.law().(*share); ok {
 		b.unshare(h, now)
-		return
-	}
-	if forceShare {
-		b.obey(b.share(now), now)
 		return
 	}
 	best := b.best(now)
@@ -107,6 +100,3 @@ func (b *Bank) disputed(s *scene) bool {
 func (b *Bank) scene(now instant, inFlight int) scene {
 	return scene{tape: &b.tape, now: now, inFlight: inFlight, guard: b.guard(), latency: b.net.Latency}
 }
-
-var forceShare bool
-var relents int

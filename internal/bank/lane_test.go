@@ -29,7 +29,6 @@ type client struct {
 	doneAt            []time.Duration
 	refusedAt         []time.Duration
 	waits             []time.Duration
-	wasDead           bool
 	every             int
 	trace             func(format string, args ...any)
 }
@@ -81,7 +80,6 @@ func (c *client) pump() {
 		if c.trace != nil && c.bank.leak != nil {
 			c.bank.leak.dump = c.w.now > c.w.start+600*time.Second
 		}
-		c.watch("at")
 		wait := max(at.Sub(c.time(0)), c.hold) - c.w.now
 		if c.trace != nil && wait > 30*time.Second && len(c.again)+len(c.fresh) > 0 {
 			c.trace("%8.3f waits %v in flight %d trial %+v width %.1f due %v %s", c.w.now.Seconds(), wait, c.inFlight, c.bank.trial, c.bank.ramp.width, c.bank.due()-c.bank.clock.read(c.time(c.w.now)), c.bank.describe())
@@ -167,7 +165,6 @@ func (c *client) admitted(k *call, id uint64, sent time.Duration) {
 	was := c.bank.obeyed
 	kind := c.bank.tape.sends[c.bank.tape.index(id)].cross
 	c.bank.Admitted(id, c.time(c.w.now), c.network())
-	c.watch("admitted")
 	if c.trace != nil && kind == ask {
 		c.trace("%8.3f ask admitted %s", c.w.now.Seconds(), c.bank.describe())
 	}
@@ -182,7 +179,6 @@ func (c *client) refused(k *call, id uint64, sent time.Duration, wait time.Durat
 	c.refusedAt = append(c.refusedAt, c.w.now)
 	kind := c.bank.tape.sends[c.bank.tape.index(id)].cross
 	c.bank.Refused(id, c.time(c.w.now), wait, c.hints, c.network())
-	c.watch("refused")
 	if c.trace != nil {
 		c.trace("%8.3f refused (sent %.3f, attempt %d, %v, x%d) %s", c.w.now.Seconds(), sent.Seconds(), k.attempts, wait, kind, c.bank.describe())
 	}

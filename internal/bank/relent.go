@@ -14,10 +14,6 @@ const (
 // have. Else the server counts in another way than it did: the older half of the evidence goes. If that happens again and again, others
 // draw on the same quota, and no counter over our own calls can explain anything.
 func (b *Bank) relent(now instant) *belief {
-	relents++
-	if debugRelent != nil {
-		debugRelent(b)
-	}
 	if b.shared(now) {
 		return b.share(now)
 	}
@@ -153,7 +149,7 @@ func (b *Bank) unshare(h *share, now instant) {
 	}
 	t, s := &b.tape, b.scene(now, 0)
 	refusals := t.upTo(t.judged).refused - t.upTo(b.oldest()).refused
-	if !forceShare && refusals >= supported && best.promise(&s) > better*h.rate {
+	if refusals >= supported && best.promise(&s) > better*h.rate {
 		b.obey(best, now)
 	}
 }
@@ -166,5 +162,3 @@ func (b *Bank) begin() {
 	}
 	b.restart()
 }
-
-var debugRelent func(*Bank)

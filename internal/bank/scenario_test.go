@@ -48,7 +48,7 @@ func (s *scenario) playTraced(seed uint64, trace func(string, ...any)) result {
 	srv := w.build(s.server)
 	r := result{start: w.start}
 	for range max(s.clients, 1) {
-		c := &client{w: w, srv: srv, hints: s.hints, bank: New(), trace: trace, every: envInt("EVERY", 50)}
+		c := &client{w: w, srv: srv, hints: s.hints, bank: New(), trace: trace, every: 50}
 		r.clients = append(r.clients, c)
 		w.after(w.start, func() { c.start(s.calls/max(s.clients, 1), s.workers) })
 	}

@@ -1,10 +1,10 @@
 package bank
 
 import (
-	"fmt"
-	"os"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func window(limit int, span time.Duration) func(*world) server {
@@ -79,59 +79,32 @@ func scenarios() []scenario {
 	}
 }
 
-func TestTable(t *testing.T) {
+// A refusal or two for each law that is tried, and then the whole quota.
+func TestLawsAreFound(t *testing.T) {
+	const seeds = 6
 	for _, s := range scenarios() {
-		if only := os.Getenv("ONLY"); only != "" && only != s.name {
-			continue
-		}
 		for _, hints := range []bool{false, true} {
-			for _, workers := range []int{1, 16, 256} {
-				for _, jitter := range []time.Duration{3, 10, 60} {
-					s.workers, s.jitter, s.hints = workers, jitter*time.Millisecond, hints
-					if s.name == "slots" {
-						s.workers = min(s.workers, 8)
-						s.workers = workers
-					}
-					var ratio, ref, worst, most float64
-					var worstSeed, mostSeed uint64
-					lost, left, bans := 0, 0, 0
-					const seeds = 20
-					for seed := range uint64(seeds) {
-						r := s.play(seed)
-						ratio += r.ratio / seeds
-						ref += r.per1000 / seeds
-						if r.ratio > worst {
-							worst, worstSeed = r.ratio, seed
-						}
-						if r.per1000 > most {
-							most, mostSeed = r.per1000, seed
-						}
-						lost += r.lost
-						left += r.left
-						bans += r.bans
-					}
-					fmt.Print("relents ", float64(relents)/seeds, " ")
-					relents = 0
-					t.Logf("%-9s hints %5v W %3d J %2d: ratio %.3f (worst %.3f #%d) ref %6.1f (most %.0f #%d) lost %d left %d bans %d", s.name, hints, workers, jitter, ratio, worst, worstSeed, ref, most, mostSeed, lost, left, bans)
-				}
+			s.workers, s.jitter, s.hints = 16, 3*time.Millisecond, hints
+			var ratio, refused float64
+			var lost, left, bans int
+			for seed := range uint64(seeds) {
+				r := s.play(seed)
+				ratio += r.ratio / seeds
+				refused += r.per1000 / seeds
+				lost += r.lost
+				left += r.left
+				bans += r.bans
 			}
+			assert.Zero(t, lost, s.name)
+			assert.LessOrEqual(t, refused, 35., s.name)
+			if s.lasts == 0 {
+				assert.Zero(t, left, s.name)
+				assert.LessOrEqual(t, ratio, 1.2, s.name)
+			}
+			if s.name != "banbucket" || !hints { // there a bucket's hint sends the refused calls back too soon; one ban a run
+				assert.Zero(t, bans, s.name)
+			}
+			t.Logf("%-9s hints %5v: makespan %.3f of the least, %.1f refused per 1000, lost %d, left %d, bans %d", s.name, hints, ratio, refused, lost, left, bans)
 		}
-	}
-}
-
-func TestTrace(t *testing.T) {
-	name := os.Getenv("TRACE")
-	for _, s := range scenarios() {
-		if s.name != name {
-			continue
-		}
-		var seed uint64
-		hint := 0
-		fmt.Sscan(os.Getenv("ARGS"), &seed, &s.workers, &s.jitter, &hint)
-		s.hints = hint == 1
-		s.jitter *= time.Millisecond
-		r := s.playTraced(seed, func(f string, a ...any) { fmt.Printf(f+"\n", a...) })
-		r.clients = nil
-		fmt.Printf("%+v relents %d\n", r, relents)
 	}
 }
