@@ -9,7 +9,8 @@ import (
 type bucket struct {
 	rate float64 // units a second that it refills at least
 
-	supply float64 // the newest answer's lo
+	supply float64 // the newest answer's lo,
+	high   float64 // and its sureHi
 	at     moment  // when that answer came
 	sent   moment  // when its call left
 
@@ -23,19 +24,19 @@ type bucket struct {
 }
 
 // becomeBucket takes the server for a bucket from now on.
-func (m *Mirror) becomeBucket(r reading) {
+func (m *Mirror) becomeBucket(r *reading) {
 	m.law = bucketLaw
 	m.bucket.low, m.bucket.lowAt, m.bucket.seen = r.sureHi, r.sent, r.received
 	m.bucket.sent = r.sent - 1
 	m.learnBucket(r)
 }
 
-func (m *Mirror) learnBucket(r reading) {
+func (m *Mirror) learnBucket(r *reading) {
 	b := &m.bucket
 	if !r.counted {
 		return
 	}
-	if beyond := r.sent >= b.at && b.supply < m.sends.upTo(r.sent); beyond {
+	if beyond := r.sent >= b.at && b.high < m.sends.upTo(r.sent); beyond {
 		b.promise.test(r)
 		if r.refused && b.line(r.sent) >= m.sends.upTo(r.sent) && !m.others.present(r.received) {
 			b.mistaken(r)
@@ -43,7 +44,7 @@ func (m *Mirror) learnBucket(r reading) {
 	}
 	m.steepen(r)
 	if m.tells(r) {
-		b.supply, b.at, b.sent = r.lo, r.received, r.sent
+		b.supply, b.high, b.at, b.sent = r.lo, r.sureHi, r.received, r.sent
 		b.promise.hear(r)
 	}
 	m.watch(r, r.lo, b.rate)
@@ -51,7 +52,7 @@ func (m *Mirror) learnBucket(r reading) {
 
 // tells says whether an answer knows better than the line. Of calls that were in the air together the highest answer counts,
 // since each only counts what had surely arrived; unless others draw, for then the call that left last knows most.
-func (m *Mirror) tells(r reading) bool {
+func (m *Mirror) tells(r *reading) bool {
 	b := &m.bucket
 	if m.others.present(r.received) {
 		return r.sent >= b.sent
@@ -60,7 +61,7 @@ func (m *Mirror) tells(r reading) bool {
 }
 
 // mistaken makes the rate less after a refusal of a call that the line promised room for, and measures it anew.
-func (b *bucket) mistaken(r reading) {
+func (b *bucket) mistaken(r *reading) {
 	b.rate *= rateCut
 	b.low, b.lowAt, b.seen = r.sureHi, r.sent, r.received
 }
@@ -70,19 +71,19 @@ const rateCut = 0.5
 
 // steepen raises the rate to what an answer shows it to be at least: the resets, and what the supply has risen. Both stay true
 // when others draw.
-func (m *Mirror) steepen(r reading) {
+func (m *Mirror) steepen(r *reading) {
 	b := &m.bucket
 	if m.filling.confirmed {
 		b.rate = max(b.rate, m.filling.atLeast)
 	}
 	if dt := r.received - b.lowAt; dt > 0 && r.sent >= b.seen {
-		b.rate = max(b.rate, (r.sureLo-b.low-m.deniedSince(b.lowAt))/dt.Seconds())
+		b.rate = max(b.rate, (r.sureLo-b.low-m.deniedSince(b.lowAt))/secs(dt))
 	}
 }
 
 // line is the supply to be expected at t if nobody else draws.
 func (b *bucket) line(t moment) float64 {
-	return b.supply + b.rate*max(0, t-b.at).Seconds()
+	return b.supply + b.rate*secs(max(0, t-b.at))
 }
 
 // overflow notes that a full bucket gains nothing more.
@@ -108,7 +109,7 @@ func (b *bucket) resize(by float64) {
 func (m *Mirror) whenBucket(t moment, n, waiting float64, net Network) (at moment, lone bool) {
 	b := &m.bucket
 	kept := m.kept(n)
-	allowed := b.allow.when(t, n, m.allowedRate(), m.cap)
+	allowed := m.allowed(t, n)
 	need := m.sends.total + kept + n
 	there := need <= b.supply
 	if m.others.present(t) {
@@ -168,22 +169,46 @@ func (m *Mirror) allowedRate() float64 {
 	return m.bucket.rate * m.cap / m.limit
 }
 
-// allowance is a bucket of our own below the server's: the refill and the burst that a cap leaves us.
-type allowance struct{ empty moment } // when it was last, or would have been, empty
-
-func (a *allowance) take(t moment, n, rate, burst float64) {
-	if rate > 0 {
-		a.empty = max(a.empty, t-seconds(burst/rate)) + seconds(n/rate)
-	}
+// allowance is a bucket of our own below the server's: the refill and the burst that a cap leaves us. It starts when the refill
+// is first known.
+type allowance struct {
+	begun bool
+	level float64
+	at    moment
 }
 
-func (a *allowance) when(t moment, n, rate, burst float64) moment {
+// flow brings the level up to t. What was spent before the start is missing from the burst.
+func (a *allowance) flow(t moment, spent, rate, burst float64) {
+	if !a.begun {
+		a.begun, a.level, a.at = true, burst-spent, t
+	}
+	a.level = min(burst, a.level+rate*secs(max(0, t-a.at)))
+	a.at = max(a.at, t)
+}
+
+// allowed is when the cap lets n more leave a bucket.
+func (m *Mirror) allowed(t moment, n float64) moment {
+	rate := m.allowedRate()
 	if rate <= 0 {
 		return t
 	}
-	return max(a.empty, t-seconds(burst/rate)) + seconds(n/rate)
+	a := &m.bucket.allow
+	a.flow(t, m.sends.total, rate, m.cap)
+	return t + seconds(max(0, n-a.level)/rate)
 }
 
+// spendAllowed takes n from what the cap leaves.
+func (m *Mirror) spendAllowed(t moment, n float64) {
+	if rate := m.allowedRate(); rate > 0 {
+		m.bucket.allow.flow(t, m.sends.total, rate, m.cap)
+		m.bucket.allow.level -= n
+	}
+}
+
+// secs is d in seconds. Duration.Seconds takes several times as long, for digits that do not matter here.
+func secs(d moment) float64 { return float64(d) * 1e-9 }
+
+// seconds is s as a duration, at most 68 years.
 func seconds(s float64) time.Duration {
 	return time.Duration(min(s, math.MaxInt32) * float64(time.Second))
 }

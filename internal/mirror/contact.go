@@ -16,7 +16,7 @@ const (
 	opening = 0.1
 )
 
-func (c *contact) hear(r reading) {
+func (c *contact) hear(r *reading) {
 	if c.answers >= acquainted {
 		return
 	}

@@ -20,7 +20,7 @@ type edge struct {
 func (e *edge) forget() { *e = edge{up: e.up, late: e.late} }
 
 // hear takes in what an answer from this window says of its edge.
-func (e *edge) hear(r reading) {
+func (e *edge) hear(r *reading) {
 	if !r.timed {
 		return
 	}
@@ -36,7 +36,7 @@ func (e *edge) hear(r reading) {
 }
 
 // outlived notes that the window answered after its supposed end.
-func (e *edge) outlived(r reading) {
+func (e *edge) outlived(r *reading) {
 	e.late = max(e.late, r.grain)
 	e.least = r.to()
 }
@@ -51,7 +51,7 @@ const (
 
 // crossed notes that a call found the next window open: if it left right after the earliest of promises that cover all
 // fractions, the server rounds up.
-func (e *edge) crossed(r reading) {
+func (e *edge) crossed(r *reading) {
 	covered := float64(e.most-e.least) >= spread*float64(e.grain)
 	e.up = e.up || e.known && covered && float64(r.sent-e.least) < prompt*float64(e.grain)
 }
@@ -87,7 +87,7 @@ const (
 	next          // a new one has begun
 )
 
-func (m *Mirror) place(r reading) place {
+func (m *Mirror) place(r *reading) place {
 	w := &m.window
 	at, known, _ := m.edgeOf()
 	switch {
@@ -107,7 +107,7 @@ const longInGrains = 4
 
 // outlives says whether the old window still answers after the moment that was taken for its end: nothing was given back, and
 // the reset is still about to come. It is how a server shows that it rounds down.
-func (m *Mirror) outlives(r reading) bool {
+func (m *Mirror) outlives(r *reading) bool {
 	ending := r.timed && r.reset <= r.grain && m.length.value > longInGrains*r.grain
 	return ending && (r.refused || r.counted && r.sureLo <= m.window.heights.least)
 }
@@ -128,7 +128,7 @@ func (h *heights) forget() {
 	*h = heights{least: inf, settled: inf, closed: inf, filling: inf}
 }
 
-func (h *heights) add(r reading) {
+func (h *heights) add(r *reading) {
 	if r.sent >= h.closedAt {
 		h.settled, h.since = min(h.settled, h.closed), h.closedAt
 		h.closed, h.closedAt, h.filling = h.filling, r.received, math.Inf(1)
@@ -138,6 +138,6 @@ func (h *heights) add(r reading) {
 }
 
 // below says whether an answer stands above a settled height by more than slack.
-func (h *heights) below(r reading, slack float64) bool {
+func (h *heights) below(r *reading, slack float64) bool {
 	return r.sent >= h.since && r.sureLo > h.settled+slack
 }

@@ -10,29 +10,43 @@ type filling struct {
 	least           moment  // the shortest reset seen
 	missing         float64 // what was missing then
 	begun           bool
+	down            bool // resets are rounded down, or to the nearest: one was zero though something was missing
 	confirmed       bool // a reset was seen to grow with what is missing, and a rate fits
 	refuted         bool
 }
 
-// hear takes in how much is missing and how long it takes, whichever way the server rounds.
-func (f *filling) hear(r reading) {
+// hear takes in how much is missing and how long it takes.
+func (f *filling) hear(r *reading) {
 	missing := r.used()
-	if f.refuted || !r.timed || r.reset <= 0 || r.limit <= 0 {
+	if f.refuted || !r.timed || r.limit <= 0 || missing <= 0 {
+		return
+	}
+	if r.reset == 0 {
+		f.down, f.atLeast = true, 0
 		return
 	}
 	if !f.begun {
 		f.begun, f.atMost, f.least, f.missing = true, math.Inf(1), r.reset, missing
 	}
-	f.atLeast = max(f.atLeast, (missing-1)/(r.reset+r.grain).Seconds())
-	if r.reset > r.grain {
-		f.atMost = min(f.atMost, missing/(r.reset-r.grain).Seconds())
-	}
-	f.refuted = f.atLeast > f.atMost*(1+rateSlack)
+	f.bound(r, missing)
 	if r.reset < f.least {
 		f.least, f.missing = r.reset, missing
 	}
 	grown := missing > f.missing && r.reset > f.least && r.reset-r.grain >= f.least
 	f.confirmed = !f.refuted && (f.confirmed || grown)
+}
+
+// bound narrows the rate to what an answer allows.
+func (f *filling) bound(r *reading, missing float64) {
+	longest := r.reset
+	if f.down {
+		longest += r.grain
+	}
+	f.atLeast = max(f.atLeast, (missing-1)/secs(longest))
+	if r.reset > r.grain {
+		f.atMost = min(f.atMost, missing/secs(r.reset-r.grain))
+	}
+	f.refuted = f.atLeast > f.atMost*(1+rateSlack)
 }
 
 // rateSlack is how far two answers may differ in the rate, for resets that are exact to the millisecond.

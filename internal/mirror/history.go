@@ -99,7 +99,13 @@ func (h *history) at(i int) *mark { return &h.marks[(h.head+i)&(len(h.marks)-1)]
 
 // upTo is the least that the total can have been at t, that moment included.
 func (h *history) upTo(t moment) float64 {
-	lo, hi := 0, h.n
+	switch {
+	case h.n == 0 || t < h.at(0).at:
+		return h.before
+	case t >= h.at(h.n-1).at:
+		return h.total
+	}
+	lo, hi := 1, h.n-1
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
 		if h.at(mid).at <= t {
@@ -107,9 +113,6 @@ func (h *history) upTo(t moment) float64 {
 		} else {
 			hi = mid
 		}
-	}
-	if lo == 0 {
-		return h.before
 	}
 	return h.at(lo - 1).total
 }

@@ -12,31 +12,31 @@ const (
 // Learn takes in one answer. Call it for every call that left, also one whose answer said nothing of this quota or never
 // came (an empty Quota): from it the mirror knows that the call is no longer on its way.
 func (m *Mirror) Learn(a Answer, net Network) {
-	m.turn(m.since(a.Sent))
-	r := m.read(a, net)
-	m.end(r, net)
+	r := m.read(&a, net)
+	m.turn(r.sent)
+	m.end(&r, net)
 	m.emptied = r.refused && r.counted && r.left < r.cost
 	if r.refused {
 		m.denied.add(r.received, r.cost)
 		m.window.doubtful += r.cost
 	}
-	if empty(a) {
+	if empty(&a) {
 		m.silent++
 		m.window.doubtful += r.cost
 		return
 	}
 	m.known, m.silent = true, 0
-	m.adopt(a, r)
-	m.length.hear(r, m.window.edge.late)
+	m.adopt(&a, &r)
+	m.length.hear(&r, m.window.edge.late)
 	m.journal.keep = m.length.value + 2*net.Latency
 	m.denied.keep = m.journal.keep
 	m.log.guard = m.logGuard(net)
-	m.judge(r, net)
+	m.judge(&r, net)
 	m.newest, m.heard = max(m.newest, r.sent), max(m.heard, r.received)
 }
 
 // end counts the call as no longer on its way.
-func (m *Mirror) end(r reading, net Network) {
+func (m *Mirror) end(r *reading, net Network) {
 	patience := max(patienceLatencies*net.Latency, patienceLeast)
 	m.sends.keep, m.ends.keep = patience, patience
 	ended := max(m.ends.total+r.cost, m.sends.upTo(r.received-patience))
@@ -44,7 +44,7 @@ func (m *Mirror) end(r reading, net Network) {
 }
 
 // empty says whether the answer told nothing: no number at all, or the zeros that some servers send when they do not count.
-func empty(a Answer) bool {
+func empty(a *Answer) bool {
 	q := &a.Quota
 	if !q.Limit.Known && !q.Remaining.Known && !q.Reset.Known {
 		return true
@@ -54,7 +54,7 @@ func empty(a Answer) bool {
 }
 
 // adopt takes over an announced limit from the newest answer. A changed one makes what was known of the supply worthless.
-func (m *Mirror) adopt(a Answer, r reading) {
+func (m *Mirror) adopt(a *Answer, r *reading) {
 	q := a.Quota.Limit
 	if !q.Known || q.Value <= 0 || r.sent < m.newest || q.Value == m.limit {
 		return
@@ -69,7 +69,7 @@ func (m *Mirror) adopt(a Answer, r reading) {
 }
 
 // judge lets every part of the mirror see the reading.
-func (m *Mirror) judge(r reading, net Network) {
+func (m *Mirror) judge(r *reading, net Network) {
 	if r.counted {
 		if r.regrid {
 			m.window.forget()

@@ -27,7 +27,7 @@ const (
 func (l *length) sure() bool { return l.told || l.round }
 
 // hear takes in a reset; late is what the server's rounding may have cut off.
-func (l *length) hear(r reading, late moment) {
+func (l *length) hear(r *reading, late moment) {
 	if r.length > 0 {
 		l.value, l.told = r.length, true
 	}

@@ -25,7 +25,7 @@ func (m *Mirror) whenLog(t moment, n float64) moment {
 }
 
 // learnLog takes in an answer while the server is taken for a sliding log.
-func (m *Mirror) learnLog(r reading, net Network) {
+func (m *Mirror) learnLog(r *reading, net Network) {
 	where := m.place(r)
 	if where == earlier {
 		return
@@ -42,12 +42,12 @@ func (m *Mirror) learnLog(r reading, net Network) {
 }
 
 // doubt says what the server is when an answer contradicts the log.
-func (m *Mirror) doubt(r reading, net Network) law {
+func (m *Mirror) doubt(r *reading, net Network) law {
 	if !r.counted || r.limit <= 0 {
 		return logLaw
 	}
 	fit := m.logFit(r, net)
-	m.log.proven = m.log.proven || m.logProven(r, fit)
+	m.log.proven = m.log.proven || fit == telling
 	switch {
 	case fit == refuted && m.full(r, net):
 		return windowLaw
@@ -66,7 +66,7 @@ func (m *Mirror) logGuard(net Network) moment {
 
 // warn widens the guard after a refusal of a call that the log had room for: the network is more uneven than the guard allows.
 // Refusals of calls that left before the last widening are its echo. So many of them show another law, and warn is false.
-func (l *slidingLog) warn(r reading, net Network, denied, limit float64) bool {
+func (l *slidingLog) warn(r *reading, net Network, denied, limit float64) bool {
 	if r.sent < l.warned {
 		return denied-l.denied <= max(echoLeast, echoPart*limit)
 	}

@@ -83,10 +83,10 @@ func (m *Mirror) Spend(now time.Time, n float64) {
 	t := m.since(now)
 	m.turn(t)
 	m.overflow(t)
+	m.spendAllowed(t, n)
 	m.sends.add(t, n)
 	m.journal.add(t, n)
 	m.last = max(m.last, t)
-	m.bucket.allow.take(t, n, m.allowedRate(), m.cap)
 }
 
 // Settle corrects the count after a call whose true cost is n units less than was spent, or that was never sent; a negative n is a
@@ -149,7 +149,7 @@ func (m *Mirror) when(t moment, n, waiting float64, net Network) (at moment, lon
 	case m.law == bucketLaw:
 		return m.whenBucket(t, n, waiting, net)
 	case m.law == logLaw:
-		return m.whenLog(t, n), !m.log.proven
+		return m.whenLog(t, n), !m.log.proven && n > m.free(n)
 	default:
 		return m.whenWindow(t, n, net)
 	}

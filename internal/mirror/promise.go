@@ -13,7 +13,7 @@ type promise struct {
 // strictFirst is how many promises are kept strictly after the first refusal; every further one doubles it.
 const strictFirst = 8
 
-func (p *promise) hear(r reading) {
+func (p *promise) hear(r *reading) {
 	p.known = r.timed
 	if r.timed {
 		p.from, p.to = r.from(), r.to()
@@ -21,7 +21,7 @@ func (p *promise) hear(r reading) {
 }
 
 // test takes in the answer to a call that needed more than had been shown to be there.
-func (p *promise) test(r reading) {
+func (p *promise) test(r *reading) {
 	switch {
 	case !p.known || r.received >= p.to:
 	case r.refused:

@@ -25,7 +25,7 @@ type reading struct {
 }
 
 // read turns an answer into a reading. Its Remaining is worth nothing when the sends around it are forgotten.
-func (m *Mirror) read(a Answer, net Network) reading {
+func (m *Mirror) read(a *Answer, net Network) reading {
 	q := &a.Quota
 	r := reading{sent: m.since(a.Sent), received: m.since(a.Received), cost: a.Cost, refused: a.Refused}
 	if q.Reset.Known {
@@ -55,13 +55,13 @@ func (m *Mirror) read(a Answer, net Network) reading {
 }
 
 // used is what anybody has used of the limit.
-func (r reading) used() float64 { return r.limit - r.left }
+func (r *reading) used() float64 { return r.limit - r.left }
 
 // from and to bound the moment of the reset. A server that rounds down makes both too early by as much as it cuts off.
-func (r reading) from() moment {
+func (r *reading) from() moment {
 	if !r.timed {
 		return r.sent
 	}
 	return r.sent + max(0, r.reset-r.grain)
 }
-func (r reading) to() moment { return r.received + r.reset }
+func (r *reading) to() moment { return r.received + r.reset }

@@ -13,7 +13,7 @@ const (
 	reserveLengths = 10
 )
 
-func (v *reserve) hear(r reading, length moment) {
+func (v *reserve) hear(r *reading, length moment) {
 	if r.refused && r.left >= r.cost && r.left <= max(1, reserveMost*r.limit) {
 		v.held = max(v.held, r.left)
 		v.until = r.received + reserveLengths*length

@@ -50,26 +50,40 @@ func (s *sharing) forget() { s.known, s.begun, s.rate = false, false, 0 }
 func (s *sharing) present(t moment) bool { return s.seen > 0 && min(t, s.told)-s.seen <= crowd }
 
 // watch looks in an answer for what others drew of a supply that would else rise at rate.
-func (m *Mirror) watch(r reading, supply, rate float64) {
+func (m *Mirror) watch(r *reading, supply, rate float64) {
 	s := &m.others
 	if !s.known || rate > 0 && r.sent-s.leastAt > watchTime {
 		s.least, s.leastAt, s.known = r.sureLo, r.received, true
 	}
 	s.told = max(s.told, r.received)
-	if r.sureHi < s.least+rate*max(0, r.sent-s.leastAt).Seconds()-m.deniedSince(s.leastAt)-1 {
+	if r.sureHi < m.atLeast(r, rate)-1 {
 		s.seen = r.received
 		s.least, s.leastAt = r.sureLo, r.received
 	}
-	if r.sent >= m.newest {
-		s.measure(r.received, supply, m.sends.total, rate)
+	if r.sent < m.newest {
+		return
+	}
+	s.measure(r.received, supply, m.sends.total, rate)
+	if s.present(r.received) {
 		s.follow(r, m)
 	}
+}
+
+// atLeast is what the supply should have come to when an answer's call left: it has risen since it was last looked at, unless
+// the bucket was full.
+func (m *Mirror) atLeast(r *reading, rate float64) float64 {
+	s := &m.others
+	expected := s.least + rate*secs(max(0, r.sent-s.leastAt)) - m.deniedSince(s.leastAt)
+	if rate > 0 {
+		return min(expected, m.ends.upTo(r.sent-1)+m.limitOr())
+	}
+	return expected
 }
 
 // measure finds out what part of all that is drawn is ours, from a supply that would else rise at rate, and what we have sent.
 func (s *sharing) measure(t moment, supply, sent, rate float64) {
 	if s.begun {
-		dt := (t - s.at).Seconds()
+		dt := secs(t - s.at)
 		s.taken += dt
 		s.own += sent - s.sent
 		s.others += rate*dt - (supply - s.supply)
@@ -103,10 +117,10 @@ func (s *sharing) draws() (ours, drain float64) {
 
 // follow sets the pace for the rest of the window: of what is left over the time left, the part we took so far and a little
 // more.
-func (s *sharing) follow(r reading, m *Mirror) {
+func (s *sharing) follow(r *reading, m *Mirror) {
 	if edge, known, _ := m.edgeOf(); known && edge > r.sent {
 		ours, _ := s.draws()
-		s.rate = min(1, ours+pull) * r.left / (edge - r.sent).Seconds()
+		s.rate = min(1, ours+pull) * r.left / secs(edge-r.sent)
 	}
 }
 
@@ -129,10 +143,10 @@ func (m *Mirror) inProportion(t moment, n, kept float64, net Network) moment {
 	ours, drain := s.draws()
 	slope := max(b.rate-drain, leastSlope*b.rate)
 	top := m.limitOr() - kept
-	level := min(b.supply+slope*max(0, t-b.at).Seconds()-m.sends.total-kept, top)
+	level := min(b.supply+slope*secs(max(0, t-b.at))-m.sends.total-kept, top)
 	weight := math.Cbrt(ours*ours) * b.rate
-	settles := min(m.limitOr()/2, max(restCalls*n, restLatency*b.rate*net.Latency.Seconds()), (m.limitOr()-n)/2)
-	return t + seconds(ramp{level - n, top - n, slope, max(0, t-m.last).Seconds()}.reaches(settles*n/weight))
+	settles := min(m.limitOr()/2, max(restCalls*n, restLatency*b.rate*secs(net.Latency)), (m.limitOr()-n)/2)
+	return t + seconds(ramp{level - n, top - n, slope, secs(max(0, t-m.last))}.reaches(settles*n/weight))
 }
 
 const (

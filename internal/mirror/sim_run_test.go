@@ -10,7 +10,6 @@ import (
 
 // A scenario is one job against one server.
 type scenario struct {
-	name      string
 	calls     int // of all processes together
 	workers   int // of each process
 	processes int

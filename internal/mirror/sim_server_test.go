@@ -62,6 +62,7 @@ func (s *fixedWindow) change(_ time.Duration, limit float64) { s.limit = limit }
 type logServer struct {
 	limit  float64
 	length time.Duration
+	toFull bool // its reset is when the newest call expires
 
 	log  []stamp
 	used float64
@@ -86,7 +87,11 @@ func (s *logServer) ask(t time.Duration, n float64) verdict {
 	if len(s.log) > 0 {
 		reset = s.log[0].at + s.length - t
 	}
-	return verdict{ok, s.limit, max(0, s.limit-s.used), reset, reset}
+	again := reset
+	if s.toFull && len(s.log) > 0 {
+		reset = s.log[len(s.log)-1].at + s.length - t
+	}
+	return verdict{ok, s.limit, max(0, s.limit-s.used), reset, again}
 }
 
 func (s *logServer) change(_ time.Duration, limit float64) { s.limit = limit }

@@ -70,6 +70,11 @@ type network struct {
 
 func (n network) delay(r *rand.Rand) time.Duration { return n.base + n.jitter(r) }
 
+// uniform spreads evenly over 0..d; exponential has the mean d and a long tail.
+func uniform(d time.Duration) func(*rand.Rand) time.Duration {
+	return func(r *rand.Rand) time.Duration { return time.Duration(r.Float64() * float64(d)) }
+}
+
 func exponential(d time.Duration) func(*rand.Rand) time.Duration {
 	return func(r *rand.Rand) time.Duration { return time.Duration(r.ExpFloat64() * float64(d)) }
 }

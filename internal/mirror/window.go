@@ -78,7 +78,7 @@ func (m *Mirror) whenWindow(t moment, n float64, net Network) (at moment, lone b
 }
 
 // learnWindow takes in an answer while the server is taken for a fixed window.
-func (m *Mirror) learnWindow(r reading, net Network) {
+func (m *Mirror) learnWindow(r *reading, net Network) {
 	if m.law == undecided && m.filling.confirmed {
 		m.becomeBucket(r)
 		return
@@ -87,10 +87,7 @@ func (m *Mirror) learnWindow(r reading, net Network) {
 	switch where := m.place(r); {
 	case where == earlier:
 		return
-	case where == next && m.receded(r):
-		if !m.filling.refuted && !m.full(r, net) {
-			verdict = bucketLaw
-		}
+	case where == next && m.receded(r): // not a new one
 	case where == next:
 		verdict = m.prove(r, net)
 		m.cross(verdict, r)
@@ -109,7 +106,7 @@ func (m *Mirror) learnWindow(r reading, net Network) {
 }
 
 // heed takes in an answer that speaks of the present window.
-func (m *Mirror) heed(r reading) {
+func (m *Mirror) heed(r *reading) {
 	if w := &m.window; w.opened == 0 {
 		w.opened = r.received
 	}
@@ -122,13 +119,13 @@ func (m *Mirror) heed(r reading) {
 
 // receded says whether the reset moved away before it came, while nothing was given back: a bucket's does so while it is being
 // emptied.
-func (m *Mirror) receded(r reading) bool {
+func (m *Mirror) receded(r *reading) bool {
 	at, known, _ := m.edgeOf()
 	return known && r.received < at && r.counted && r.used() >= m.window.used
 }
 
 // cross begins the window that an answer speaks of.
-func (m *Mirror) cross(verdict law, r reading) {
+func (m *Mirror) cross(verdict law, r *reading) {
 	w := &m.window
 	edge, known, _ := m.edgeOf()
 	if !known || edge > r.received {
@@ -143,7 +140,7 @@ func (m *Mirror) cross(verdict law, r reading) {
 
 // rose says whether the supply grew before the edge, beyond what the order of arrival can explain. A call whose answer repeats the
 // number of the one before may not have been counted, or not yet, as long as the window is not used up.
-func (m *Mirror) rose(r reading) bool {
+func (m *Mirror) rose(r *reading) bool {
 	w := &m.window
 	if !r.counted || m.contact.answers < acquainted {
 		return false
@@ -157,7 +154,7 @@ func (m *Mirror) rose(r reading) bool {
 }
 
 // level takes in what an answer from this window says of its supply.
-func (m *Mirror) level(r reading) {
+func (m *Mirror) level(r *reading) {
 	w := &m.window
 	if !r.counted {
 		m.guess(r)
@@ -182,7 +179,7 @@ func (m *Mirror) level(r reading) {
 
 // guess is for servers that do not tell what is left: the limit counts from our own first call, and a refusal says that
 // nothing is.
-func (m *Mirror) guess(r reading) {
+func (m *Mirror) guess(r *reading) {
 	w := &m.window
 	switch {
 	case r.refused:
