@@ -6,6 +6,9 @@ import "time"
 // the window that most servers count in.
 const firstDoubt = 65 * time.Second
 
+// soon is when a law is doubted that asks for so much at once.
+const soon = 5 * time.Second
+
 // firstAsk is how often a law must have been right before it is asked after: a limit may have risen.
 const firstAsk = 4
 
@@ -18,9 +21,9 @@ func (b *Bank) ask(until instant) instant {
 	case until == never || !l.mayAsk():
 		return until
 	case l.right < proofs:
-		return b.outage.ask(b.trial.since)
+		return b.outage.ask(b.trial.since, until)
 	case l.windowed() && until-b.trial.since >= l.state().Window/4 && l.right >= max(firstAsk, 2*l.asked):
-		return b.trial.since
+		return b.trial.since + 4*b.guard() // when those that took the last places have surely arrived
 	}
 	return until
 }

@@ -2,7 +2,7 @@ package bank
 
 import "time"
 
-// Network is what is known of the way to the server.
+// Network is what is known of the way to the server. Its zero value is a network without jitter.
 type Network struct {
 	Guard   time.Duration // allowance for jitter: a third of the least round trip, 2 to 50 ms
 	Latency time.Duration // typical time from a send to its answer; zero if unknown
@@ -10,27 +10,28 @@ type Network struct {
 
 // Bank holds the laws that a server may follow, and obeys the one that promises most. See New.
 type Bank struct {
-	clock    clock
-	tape     tape
-	reflex   reflex
-	laws     []*belief
-	leak     *belief
-	lapses   []instant // when no law was left
-	lapsedAt uint32    // how many calls had been let in by then
-	hints    []hint    // the last words of the server
-	extent   float64   // what the law in force left open when the last refusal came
-	saved    []func()  // what the laws knew before the last streak of refusals
-	savedAt  uint64    // the first call that they had not judged
-	edgeAt   hint      // the last edge that was found between a refusal and a call that was let in
-	deaf     bool      // its words fit no law: they are not believed any more
-	obeyed   *belief
-	ramp     ramp
-	trial    trial
-	outage   outage
-	net      Network
+	clock  clock
+	tape   tape
+	reflex reflex
+	net    Network
 
-	since     uint64  // the first call that is evidence
-	refusedAt instant // when the last refused call left
+	laws   []*belief // none before the first refusal
+	leak   *belief   // the one among them that looks closer by and by
+	obeyed *belief   // the law in force, nil for none
+	trial  trial
+	ramp   ramp
+	outage outage
+
+	since     uint64   // the first call that is evidence
+	refusedAt instant  // when the last refused call left
+	extent    float64  // what the law in force left open when its refusal came
+	saved     []func() // brings back what the laws knew before the last streak of refusals
+	savedAt   uint64   // the first call that they had not judged then
+	lapses    lapses
+	words     words
+
+	present scene    // the scene last asked for
+	exhibit evidence // the call under judgement
 }
 
 // New returns a Bank that has seen nothing. Before the first refusal it imposes nothing but a slow start of the calls in flight.
@@ -43,7 +44,7 @@ func (b *Bank) Sent(now time.Time) uint64 {
 	t := b.clock.read(now)
 	id := b.tape.add(t)
 	kind := b.trial.sent(id, t)
-	b.tape.sends[len(b.tape.sends)-1].cross = kind
+	b.tape.last().cross = kind
 	if kind == ask && b.obeyed != nil {
 		b.obeyed.asked = b.obeyed.right
 	}
@@ -54,7 +55,8 @@ func (b *Bank) Sent(now time.Time) uint64 {
 func (b *Bank) Admitted(id uint64, now time.Time, net Network) {
 	t := b.clock.read(now)
 	b.net = net
-	s, ok := b.close(id, admitted)
+	b.trial.answered(id)
+	s, ok := b.tape.close(id, admitted)
 	if !ok {
 		return
 	}
@@ -66,8 +68,9 @@ func (b *Bank) Admitted(id uint64, now time.Time, net Network) {
 
 // Lost records that no answer will come, so that nobody knows whether the server counted the call.
 func (b *Bank) Lost(id uint64, now time.Time) {
-	b.clock.read(now)
-	if s, ok := b.close(id, lost); ok && s.cross != within {
+	b.think(b.clock.read(now))
+	b.trial.answered(id)
+	if s, ok := b.tape.close(id, lost); ok && s.cross != within {
 		b.trial.boundary = true
 	}
 }
@@ -76,7 +79,8 @@ func (b *Bank) Lost(id uint64, now time.Time) {
 func (b *Bank) Refused(id uint64, now time.Time, wait time.Duration, told bool, net Network) {
 	t := b.clock.read(now)
 	b.net = net
-	s, ok := b.close(id, refused)
+	b.trial.answered(id)
+	s, ok := b.tape.close(id, refused)
 	if !ok {
 		return
 	}
@@ -93,19 +97,9 @@ func (b *Bank) Refused(id uint64, now time.Time, wait time.Duration, told bool, 
 	b.think(t)
 }
 
-// close ends a call that is under way.
-func (b *Bank) close(id uint64, o outcome) (s send, ok bool) {
-	b.trial.answered(id)
-	i := b.tape.find(id)
-	if i < 0 {
-		return s, false
-	}
-	b.tape.answer(i, o)
-	return b.tape.sends[i], true
-}
-
-// At is when the next call may leave, given how many are in flight. If lone is set it goes as a canary: nothing else until its answer.
-// A moment about a century away means that only an answer can open the way.
+// At is when the next call may leave, given how many are in flight; ask for it right before a call leaves, and again after every answer.
+// If lone is set the call goes as a canary: until its answer, or until a refusal would be back, At lets no other leave. A moment about a
+// century away means that only an answer can open the way.
 func (b *Bank) At(now time.Time, inFlight int, net Network) (at time.Time, lone bool) {
 	b.net = net
 	t := b.clock.read(now)
@@ -117,7 +111,10 @@ func (b *Bank) At(now time.Time, inFlight int, net Network) (at time.Time, lone 
 
 // when is At in instants.
 func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
-	if b.trial.flying || float64(inFlight) >= b.ramp.width {
+	if over := b.canaryOver(); over > now {
+		return over, false
+	}
+	if float64(inFlight) >= b.ramp.width {
 		return never, false
 	}
 	if due := b.due(); due > now {
@@ -133,7 +130,7 @@ func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
 	if b.trial.boundary {
 		s.caution = b.obeyed.caution()
 	}
-	at = b.obeyed.at(&s)
+	at = b.obeyed.at(s)
 	if at > now {
 		b.trial.wait(now, at)
 		if ask := b.ask(at); ask < at {
@@ -141,7 +138,7 @@ func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
 			return max(ask, now), true
 		}
 	}
-	return at, b.trial.boundary && (b.obeyed.right < proofs || at == now && b.disputed(&s))
+	return at, b.trial.boundary && (b.obeyed.right < proofs || at == now && b.disputed(s))
 }
 
 // Hold is the hold that the Bank itself imposes, after refusals that no law explains and that carry no hint.

@@ -12,9 +12,8 @@ type belief struct {
 	wrong       int    // boundaries in a row at which the call was turned away
 	surprises   int    // refusals that took nothing from it
 	established bool   // it has proved itself since it began
-	dump        bool
-	found       bool // a window with an edge that was seen, not named by the server
-	discredited bool // surprised too often: not obeyed any more, though no single answer contradicts it
+	found       bool   // a window with an edge that was seen, not named by the server
+	discredited bool   // surprised too often: not obeyed any more, though no single answer contradicts it
 }
 
 // proofs is how often a law must have been right at a boundary before more than one call at a time follows it across.

@@ -1,5 +1,7 @@
 package bank
 
+import "math"
+
 // praise credits the law in force for a call that was let in.
 func (b *Bank) praise(kind crossing, now instant) {
 	l := b.obeyed
@@ -27,10 +29,12 @@ func (b *Bank) contradict(now instant) {
 
 // widen lets as many fly as the law in force allows once it has proved itself; until then they start slowly again.
 func (b *Bank) widen() {
-	_, flies := b.obeyed.law.(*flight)
-	if flies || b.obeyed.right >= proofs {
+	switch l := b.obeyed; {
+	case math.IsInf(l.state().Limit, 1):
+		// Nothing was turned away since it began anew: it starts slowly, as everything does.
+	case l.right >= proofs:
 		b.ramp.lift()
-	} else {
+	default:
 		b.ramp.restart()
 	}
 }
@@ -66,7 +70,7 @@ func (b *Bank) blame(id uint64, s send, now instant) {
 // asking is whether the law in force would not be surprised by a refusal now.
 func (b *Bank) asking(now instant) bool {
 	s := b.scene(now, b.tape.flying())
-	return b.obeyed.asking(&s)
+	return b.obeyed.asking(s)
 }
 
 // patienceWithLaws is how many refusals in a row a law may survive without learning from them.

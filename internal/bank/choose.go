@@ -17,6 +17,9 @@ func (b *Bank) choose(now instant) {
 	if best == nil {
 		best = b.relent(now)
 	}
+	if best != b.obeyed {
+		b.outage.right = 0
+	}
 	if best != b.obeyed || !b.asking(now) {
 		best.right = 0
 	}
@@ -28,7 +31,7 @@ func (b *Bank) obey(l *belief, now instant) {
 	s := b.scene(now, 0)
 	b.obeyed = l
 	b.trial.boundary, b.trial.since, b.trial.asks = true, 0, false
-	if math.IsInf(l.promise(&s), 1) {
+	if math.IsInf(l.promise(s), 1) {
 		b.obeyed, b.trial.boundary = nil, false
 	}
 }
@@ -50,11 +53,11 @@ func (b *Bank) best(now instant) (best *belief) {
 		if !l.living() {
 			continue
 		}
-		p := l.promise(&s)
+		p := l.promise(s)
 		if best != nil && p < promise {
 			continue
 		}
-		if at := l.at(&s); best == nil || p > promise || at < opens {
+		if at := l.at(s); best == nil || p > promise || at < opens {
 			best, promise, opens = l, p, at
 		}
 	}
@@ -78,7 +81,7 @@ func (b *Bank) reconsider(now instant) {
 		return
 	}
 	s := b.scene(now, 0)
-	if best := b.best(now); best != nil && best != b.obeyed && best.promise(&s) > clearly*b.obeyed.promise(&s) {
+	if best := b.best(now); best != nil && best != b.obeyed && best.promise(s) > clearly*b.obeyed.promise(s) {
 		best.right = 0
 		b.obey(best, now)
 	}
@@ -97,6 +100,8 @@ func (b *Bank) disputed(s *scene) bool {
 	return false
 }
 
-func (b *Bank) scene(now instant, inFlight int) scene {
-	return scene{tape: &b.tape, now: now, inFlight: inFlight, guard: b.guard(), latency: b.net.Latency}
+// scene is the present. It is the same one each time, so that none goes to the heap.
+func (b *Bank) scene(now instant, inFlight int) *scene {
+	b.present = scene{tape: &b.tape, now: now, inFlight: inFlight, guard: b.guard(), latency: b.net.Latency}
+	return &b.present
 }

@@ -23,16 +23,41 @@ func told(id uint64, sent, now instant, wait time.Duration) hint {
 // hintsKept is how many of the server's words are remembered: enough for the refusals of one event.
 const hintsKept = 64
 
+// words is what the server said.
+type words struct {
+	hints []hint // its last ones
+	edge  hint   // where a refusal was followed by a call that was let in: its deeds
+	deaf  bool   // its words fit no law, and are not believed any more
+}
+
+// about is what was said about a call that was turned away.
+func (w *words) about(id uint64) (h hint, ok bool) {
+	if w.deaf {
+		return h, false
+	}
+	for i := len(w.hints) - 1; i >= 0; i-- {
+		if w.hints[i].id == id {
+			return w.hints[i], true
+		}
+	}
+	return h, false
+}
+
+// keep remembers a hint.
+func (w *words) keep(h hint) {
+	if len(w.hints) == hintsKept {
+		w.hints = append(w.hints[:0], w.hints[hintsKept/2:]...)
+	}
+	w.hints = append(w.hints, h)
+}
+
 // hear takes note of a wait that the server named. The first one names the edges of further windows too.
 func (b *Bank) hear(id uint64, sent, now instant, wait time.Duration) {
 	h := told(id, sent, now, wait)
-	if len(b.hints) == 0 {
+	if len(b.words.hints) == 0 {
 		b.name(h, wait)
 	}
-	if len(b.hints) == hintsKept {
-		b.hints = append(b.hints[:0], b.hints[hintsKept/2:]...)
-	}
-	b.hints = append(b.hints, h)
+	b.words.keep(h)
 }
 
 // name adds a window of every usual length in which the wait fits, with an edge where the wait ends.
@@ -57,10 +82,10 @@ func (b *Bank) edge() bool {
 
 // found replaces the windows that were found by an edge before.
 func (b *Bank) found(h hint) bool {
-	if h == b.edgeAt {
+	if h == b.words.edge {
 		return false
 	}
-	b.edgeAt = h
+	b.words.edge = h
 	b.laws = slices.DeleteFunc(b.laws, func(l *belief) bool { return l.found && l != b.obeyed })
 	n := len(b.laws)
 	b.name(h, h.to-h.from)
@@ -68,17 +93,4 @@ func (b *Bank) found(h hint) bool {
 		l.found = true
 	}
 	return len(b.laws) > n
-}
-
-// word is what the server said about a call that it turned away.
-func (b *Bank) word(id uint64) (h hint, ok bool) {
-	if b.deaf {
-		return h, false
-	}
-	for i := len(b.hints) - 1; i >= 0; i-- {
-		if b.hints[i].id == id {
-			return b.hints[i], true
-		}
-	}
-	return h, false
 }

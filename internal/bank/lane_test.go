@@ -6,40 +6,27 @@ import (
 )
 
 // client is a process: workers that draw calls from a heap of work, and a lane that asks the Bank when they may leave. It is a stand-in
-// for the real lane: refused calls go first, a canary goes alone, a Retry-After is obeyed in full.
+// for the real lane: calls that were turned away go first, and a Retry-After is obeyed in full.
 type client struct {
 	w     *world
 	srv   server
 	hints bool // the server sends Retry-After
 	bank  *Bank
 
-	work     int     // calls nobody has begun
-	fresh    []*call // begun and waiting for the first time
-	again    []*call // turned away and waiting
+	work     int     // calls that nobody has begun
+	fresh    []*call // begun, and waiting for the first time
+	again    []*call // turned away, and waiting
 	inFlight int
-
-	gate  gate
-	hold  time.Duration // Retry-After
-	began time.Duration // when the hold began: calls sent before neither start nor lengthen one
-	timer int           // generation of the one timer
+	hold     time.Duration // until when the server asked to wait
+	began    time.Duration // when it did: calls sent before neither start nor lengthen a hold
+	timer    int           // the generation of the one timer
 
 	leastRTT, latency time.Duration
-	lost              int
-	refusals, sends   int
-	doneAt            []time.Duration
-	refusedAt         []time.Duration
+	lost              int // calls turned away too often
+	refusals          int
+	doneAt, refusedAt []time.Duration
 	waits             []time.Duration
-	every             int
-	trace             func(format string, args ...any)
 }
-
-type gate uint8
-
-const (
-	gateOpen   gate = iota
-	gateDue         // the next call goes alone
-	gateFlying      // it does
-)
 
 type call struct {
 	attempts int
@@ -49,8 +36,8 @@ type call struct {
 // maxAttempts is how often a call may be turned away before it is given up.
 const maxAttempts = 10
 
-// birth is the wall clock at the start of the simulation: an exact minute, hour and day.
-func (c *client) time(d time.Duration) time.Time { return time.Unix(1_700_006_400, 0).Add(d) }
+// date turns the time of the simulation into a date; it begins at a full hour.
+func date(d time.Duration) time.Time { return time.Unix(1_700_006_400, 0).Add(d) }
 
 func (c *client) start(work, workers int) {
 	c.work = work
@@ -62,11 +49,10 @@ func (c *client) start(work, workers int) {
 
 // draw lets a free worker begin its next call.
 func (c *client) draw() {
-	if c.work == 0 {
-		return
+	if c.work > 0 {
+		c.work--
+		c.fresh = append(c.fresh, &call{since: c.w.now})
 	}
-	c.work--
-	c.fresh = append(c.fresh, &call{since: c.w.now})
 }
 
 func (c *client) network() Network {
@@ -75,30 +61,20 @@ func (c *client) network() Network {
 
 // pump sends whatever may leave, and sets the timer for the rest.
 func (c *client) pump() {
-	for len(c.again)+len(c.fresh) > 0 && c.gate != gateFlying {
-		at, lone := c.bank.At(c.time(c.w.now), c.inFlight, c.network())
-		if c.trace != nil && c.bank.leak != nil {
-			c.bank.leak.dump = c.w.now > c.w.start+600*time.Second
-		}
-		wait := max(at.Sub(c.time(0)), c.hold) - c.w.now
-		if c.trace != nil && wait > 30*time.Second && len(c.again)+len(c.fresh) > 0 {
-			c.trace("%8.3f waits %v in flight %d trial %+v width %.1f due %v %s", c.w.now.Seconds(), wait, c.inFlight, c.bank.trial, c.bank.ramp.width, c.bank.due()-c.bank.clock.read(c.time(c.w.now)), c.bank.describe())
-		}
-		if wait > 0 {
+	for len(c.again)+len(c.fresh) > 0 {
+		at, _ := c.bank.At(date(c.w.now), c.inFlight, c.network())
+		if wait := max(at.Sub(date(0)), c.hold) - c.w.now; wait > 0 {
 			c.wake(wait)
 			return
 		}
-		if lone {
-			c.gate = gateDue
-		}
-		c.send()
+		c.send(c.next())
 	}
 }
 
 func (c *client) wake(wait time.Duration) {
 	c.timer++
 	mine := c.timer
-	if wait < 48*time.Hour {
+	if wait < longest {
 		c.w.after(wait, func() {
 			if mine == c.timer {
 				c.pump()
@@ -108,84 +84,64 @@ func (c *client) wake(wait time.Duration) {
 }
 
 func (c *client) next() (k *call) {
+	from := &c.fresh
 	if len(c.again) > 0 {
-		k, c.again = c.again[0], c.again[1:]
-		return k
+		from = &c.again
 	}
-	k, c.fresh = c.fresh[0], c.fresh[1:]
+	k, *from = (*from)[0], (*from)[1:]
 	return k
 }
 
-func (c *client) send() {
-	k := c.next()
+func (c *client) send(k *call) {
 	k.attempts++
-	canary := c.gate == gateDue
-	if canary {
-		c.gate = gateFlying
-	}
-	sent := c.w.now
-	id := c.bank.Sent(c.time(sent))
 	c.inFlight++
-	c.sends++
-	answer := func(do func()) {
-		c.w.after(c.w.way(), func() {
-			c.inFlight--
-			if canary {
-				c.gate = gateOpen
-			}
-			rtt := c.w.now - sent
-			if c.leastRTT == 0 || rtt < c.leastRTT {
-				c.leastRTT = rtt
-			}
-			do()
-			c.pump()
-		})
-	}
+	sent := c.w.now
+	id := c.bank.Sent(date(sent))
 	c.w.after(c.w.way(), func() {
 		ok, free := c.srv.admit(c.w.now)
 		if !ok {
 			wait := ceilSeconds(free - c.w.now)
-			answer(func() { c.refused(k, id, sent, wait) })
+			c.answer(sent, func() { c.refused(k, id, sent, wait) })
 			return
 		}
 		c.w.after(c.w.service(), func() {
 			c.srv.leave()
-			answer(func() { c.admitted(k, id, sent) })
+			c.answer(sent, func() { c.admitted(k, id, sent) })
 		})
 	})
 }
 
+// answer brings an answer home.
+func (c *client) answer(sent time.Duration, do func()) {
+	c.w.after(c.w.way(), func() {
+		c.inFlight--
+		if rtt := c.w.now - sent; c.leastRTT == 0 || rtt < c.leastRTT {
+			c.leastRTT = rtt
+		}
+		do()
+		c.pump()
+	})
+}
+
 func (c *client) admitted(k *call, id uint64, sent time.Duration) {
+	took := c.w.now - sent
 	if c.latency == 0 {
-		c.latency = c.w.now - sent
+		c.latency = took
 	}
-	c.latency += (c.w.now - sent - c.latency) / 8
+	c.latency += (took - c.latency) / 8
 	c.doneAt = append(c.doneAt, c.w.now)
 	c.waits = append(c.waits, sent-k.since)
-	was := c.bank.obeyed
-	kind := c.bank.tape.sends[c.bank.tape.index(id)].cross
-	c.bank.Admitted(id, c.time(c.w.now), c.network())
-	if c.trace != nil && kind == ask {
-		c.trace("%8.3f ask admitted %s", c.w.now.Seconds(), c.bank.describe())
-	}
-	if c.trace != nil && (was != c.bank.obeyed || len(c.doneAt)%c.every == 0) {
-		c.trace("%8.3f %d done %s", c.w.now.Seconds(), len(c.doneAt), c.bank.describe())
-	}
+	c.bank.Admitted(id, date(c.w.now), c.network())
 	c.draw()
 }
 
-func (c *client) refused(k *call, id uint64, sent time.Duration, wait time.Duration) {
+func (c *client) refused(k *call, id uint64, sent, wait time.Duration) {
 	c.refusals++
 	c.refusedAt = append(c.refusedAt, c.w.now)
-	kind := c.bank.tape.sends[c.bank.tape.index(id)].cross
-	c.bank.Refused(id, c.time(c.w.now), wait, c.hints, c.network())
-	if c.trace != nil {
-		c.trace("%8.3f refused (sent %.3f, attempt %d, %v, x%d) %s", c.w.now.Seconds(), sent.Seconds(), k.attempts, wait, kind, c.bank.describe())
-	}
+	c.bank.Refused(id, date(c.w.now), wait, c.hints, c.network())
 	if c.hints && sent >= c.began {
 		c.hold = max(c.hold, c.w.now+wait)
 		c.began = c.w.now
-		c.gate = gateDue
 	}
 	if k.attempts == maxAttempts {
 		c.lost++

@@ -14,10 +14,12 @@ const (
 // drips is how many rates are watched at a time. 64 of them first stand 21 % apart; when few are left, 64 others are spread over what
 // they leave, until they stand 0.1 % apart.
 const (
-	drips    = 64
-	finest   = 1.001
-	narrow   = 1.02 // from here on the rate is known: hold its low end and creep
-	spreadBy = 3.0  // look closer when the living cover less than the third part of the watched range
+	drips      = 64
+	finest     = 1.001
+	narrow     = 1.02 // from here on the rate is known …
+	belowKnown = 0.99 // … and the pace stays at so much of its low end, and creeps
+	widest     = 16   // of a range that is wider, only the upper part is tried
+	spreadBy   = 3.0  // look closer when the living cover less than the third part of the watched range
 )
 
 // drip is one rate of a leaking bucket. Its level is kept twice: as low and as high as the order of calls allows.
@@ -37,6 +39,7 @@ type leak struct {
 	pacer    pacer
 	lo, hi   int     // the drips that the evidence leaves
 	dead     bool    // it leaves none
+	moved    bool    // it leaves less than when somebody last looked closer
 	creeping bool    // more is asked for than a known rate allows
 	pace     float64 // the last rate that was tried
 	cap      float64 // not to be exceeded until a slower one is known to be safe; zero for none
@@ -84,11 +87,11 @@ func (l *leak) shrink() {
 	for lo < hi && !l.drips[hi].alive() {
 		hi--
 	}
-	if !l.drips[lo].alive() {
-		l.dead = true
-		return
+	dead := !l.drips[lo].alive()
+	l.moved = l.moved || dead || lo != l.lo || hi != l.hi
+	if l.dead = dead; !dead {
+		l.lo, l.hi = lo, hi
 	}
-	l.lo, l.hi = lo, hi
 }
 
 // surprise drops the rates beyond a gap, after a refusal that took nothing from the range. The fast ones there have a small burst, and
@@ -110,6 +113,7 @@ const outOfReach = 4
 // may lie between those that died last, unless they lay so close together that the rate was known: then it has changed.
 // Rates far above any at which calls have left are of no account.
 func (l *leak) closer(recent float64) bool {
+	l.moved = false
 	step := l.drips[1].rate / l.drips[0].rate
 	if step <= finest || l.dead && l.known() {
 		return false
@@ -125,7 +129,7 @@ func (l *leak) closer(recent float64) bool {
 }
 
 // warmUp is how many calls before the first evidence fill the levels: a bucket is seldom empty when we begin to look.
-const warmUp = 1024
+const warmUp = 512
 
 // judge counts a call on top of those that surely came before. Those that may have come before count against a refusal only, and the
 // time between may be longer by two guards for a call that was let in.
@@ -208,27 +212,26 @@ func (l *leak) refuse(since, near, guard float64) {
 	l.shrink()
 }
 
-// rate is what to try, and whether the true rate is known well enough to only creep.
-func (l *leak) rate(s *scene) (rate float64, known bool) {
+// rate is what to try: a known rate from a little below, and else the middle of the range, but no more than twice the rate at which calls
+// have left of late, nor less than the fastest could be worth.
+func (l *leak) rate(s *scene) float64 {
 	lo, hi := l.living()
 	if l.known() {
-		safe := 0.99 * lo.rate
-		rate = l.pacer.creep(s.now, safe, hi.rate)
+		safe := belowKnown * lo.rate
+		rate := l.pacer.creep(s.now, safe, hi.rate)
 		l.creeping = rate > safe
-		return rate, true
+		return rate
 	}
 	l.creeping = false
-	middle := min(math.Sqrt(max(lo.rate, hi.rate/16)*hi.rate), max(2*s.recent(), lo.rate))
+	middle := min(math.Sqrt(max(lo.rate, hi.rate/widest)*hi.rate), max(2*s.recent(), lo.rate))
 	if lo.rate < 0.9*l.cap {
 		middle = min(middle, l.cap)
 	}
-	return l.pacer.creep(s.now, middle, hi.rate), false
+	return l.pacer.creep(s.now, middle, hi.rate)
 }
 
 // halve begins again below the rate that was refused.
-func (l *leak) halve() {
-	l.cap = l.pace / 2
-}
+func (l *leak) halve() { l.cap = l.pace / 2 }
 
 // burst is how many calls may leave at once when the bucket is empty.
 func (l *leak) burst(rate float64) float64 {
@@ -264,15 +267,11 @@ func (l *leak) asking(*scene) bool { return true }
 
 func (l *leak) windowed() bool { return false }
 
-func (l *leak) promise(s *scene) float64 {
-	rate, _ := l.rate(s)
-	return rate
-}
+func (l *leak) promise(s *scene) float64 { return l.rate(s) }
 
 func (l *leak) at(s *scene) instant {
-	rate, _ := l.rate(s)
-	l.pace = rate
-	return l.pacer.at(s, rate, l.burst(rate))
+	l.pace = l.rate(s)
+	return l.pacer.at(s, l.pace, l.burst(l.pace))
 }
 
 func (l *leak) state() State {

@@ -48,15 +48,18 @@ func (o *outage) extend(now instant) {
 	o.holds++
 }
 
-// ask is when to send a call although a law that has not proved itself forbids it: 65 s after the first refusal of a streak, 195, 585 …
-// That is how long a law can be wrong.
-func (o *outage) ask(since instant) instant {
+// ask is when to send a call although a law that has not proved itself forbids it until a moment: 65 s after the first refusal of a
+// streak, 195, 585 … That is how long a law can be wrong. If it asks for more than that at once, it is doubted soon.
+func (o *outage) ask(since, until instant) instant {
 	wait := firstDoubt
 	if o.streak > 0 {
 		since = o.start
-		for since+wait <= o.began {
-			wait *= 3
-		}
+	}
+	if until > since+wait && o.began < since+soon {
+		return since + soon
+	}
+	for since+wait <= o.began {
+		wait *= 3
 	}
 	return since + wait
 }

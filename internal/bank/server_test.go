@@ -114,10 +114,12 @@ func (openServer) admit(time.Duration) (bool, time.Duration) { return true, 0 }
 type downServer struct {
 	server
 	from, until time.Duration
+	turned      int // calls that came meanwhile
 }
 
 func (d *downServer) admit(now time.Duration) (bool, time.Duration) {
 	if now >= d.from && now < d.until {
+		d.turned++
 		return false, d.until
 	}
 	return d.server.admit(now)
@@ -138,8 +140,8 @@ func (c *changingServer) admit(now time.Duration) (bool, time.Duration) {
 
 func (c *changingServer) leave() {}
 
-// banServer shuts out who hammers: more than tolerated refusals within ten seconds, of calls that came a second or more after the
-// first of them, so that the sender could have known.
+// banServer shuts out who hammers: more than tolerated refusals within ten seconds, each of a call that came a second or more after the
+// one before, so that the sender could have known.
 type banServer struct {
 	server
 	tolerated int
@@ -164,7 +166,7 @@ func (b *banServer) admit(now time.Duration) (bool, time.Duration) {
 	for len(b.refusals) > 0 && b.refusals[0] <= now-banWatch {
 		b.refusals = b.refusals[1:]
 	}
-	if len(b.refusals) == 0 || now > b.refusals[0]+time.Second {
+	if n := len(b.refusals); n == 0 || now > b.refusals[n-1]+time.Second {
 		b.refusals = append(b.refusals, now)
 	}
 	if len(b.refusals) > b.tolerated {

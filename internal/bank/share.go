@@ -10,13 +10,13 @@ import (
 // root of the rate keeps to it, and works for a hundred calls per second as for one.
 const (
 	shareCut   = 0.8
-	shareStep  = 0.006 // calls per second, each second, at a rate of 1/s
+	shareStep  = 0.012 // calls per second, each second, at a rate of 1/s
 	leastShare = 0.01  // calls per second
 	oneStep    = time.Second
 
 	// A share that nobody contests for so long is too small: then it grows in proportion.
-	longQuiet   = time.Minute
-	quietGrowth = 0.05 // per second
+	longQuiet   = 2 * time.Minute
+	quietGrowth = 0.02 // per second
 )
 
 // share is the law of last resort, when no counter over our own calls explains what happens: others call too. It never dies.

@@ -62,6 +62,9 @@ func (w *world) run(end time.Duration) {
 	}
 }
 
+// rtt is the mean time on the way to the server and back.
+func (w *world) rtt() time.Duration { return 2*w.base + w.jitter }
+
 // way is how long a message travels.
 func (w *world) way() time.Duration {
 	return w.base + time.Duration(w.rng.Float64()*float64(w.jitter))

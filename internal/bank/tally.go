@@ -39,9 +39,10 @@ func (c *tally) count(t *tape, from, to int) float64 {
 	return float64(n)
 }
 
-// compare holds the moment that a law names against the server's own words.
+// compare holds the moment that a law names against the server's own words. Where refused calls count, those that came after the words
+// moved it.
 func (c *tally) compare(e *evidence, h hint, opens instant) {
-	if opens < h.from-2*e.guard || opens > h.to+2*e.guard {
+	if opens < h.from-2*e.guard || opens > h.to+2*e.guard && !c.harsh {
 		c.denied = true
 	}
 }

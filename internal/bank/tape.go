@@ -1,6 +1,6 @@
 package bank
 
-import "slices"
+import "sort"
 
 // outcome is what became of a call.
 type outcome uint8
@@ -65,13 +65,22 @@ func (t *tape) thin() {
 	t.settled, t.judged, t.whole = moved(t.settled), moved(t.judged), kept
 }
 
-// find is the index of a call that may still be told apart from its neighbours, or -1.
-func (t *tape) find(id uint64) int {
-	i := len(t.sends) - int(t.next-id)
-	if id >= t.next || i < t.whole || t.sends[i].outcome != pending {
-		return -1
+// close records the outcome of a pending call. It is false for a call that was answered already, or that is too old to be told apart from
+// its neighbours.
+func (t *tape) close(id uint64, o outcome) (s send, ok bool) {
+	if id >= t.next {
+		return s, false
 	}
-	return i
+	i := len(t.sends) - int(t.next-id)
+	if i < t.whole {
+		t.done++ // it counts as let in
+		return s, false
+	}
+	if t.sends[i].outcome != pending {
+		return s, false
+	}
+	t.answer(i, o)
+	return t.sends[i], true
 }
 
 // index is where a call stands, or where single calls begin if it stands before.
@@ -85,23 +94,21 @@ func (t *tape) id(i int) uint64 { return t.next - uint64(len(t.sends)-i) }
 // flying is how many calls have no answer.
 func (t *tape) flying() int { return int(t.upTo(len(t.sends)).maybe - t.done) }
 
-// answer records the outcome of a pending call.
+// answer puts an outcome into the totals.
 func (t *tape) answer(i int, o outcome) {
 	t.sends[i].outcome = o
 	if o != refused {
 		t.done++
 	}
-	if o == admitted {
-		return
-	}
-	for k := i; k < len(t.sends); k++ {
-		s := &t.sends[k]
-		if o == refused {
-			s.maybe--
-			s.refused++
+	if o == refused {
+		for k := i; k < len(t.sends); k++ {
+			t.sends[k].maybe--
+			t.sends[k].refused++
 		}
-		if i < t.settled {
-			s.sure--
+	}
+	if o != admitted {
+		for k := i; k < t.settled; k++ {
+			t.sends[k].sure--
 		}
 	}
 }
@@ -119,21 +126,25 @@ func (t *tape) settle() {
 	t.settled++
 }
 
-// seek returns how many calls had left by x, starting to look at hint: the answers of neighbours are neighbours.
+// seek returns how many calls had left by x. It looks near hint first: the answers of neighbours are neighbours.
 func (t *tape) seek(hint int, x instant) int {
 	const near = 16
-	lo, hi := max(hint-near, 0), min(hint+near, len(t.sends))
-	if lo > hi || (lo > 0 && t.sends[lo-1].at > x) || (hi < len(t.sends) && t.sends[hi].at <= x) {
-		lo, hi = 0, len(t.sends)
-	}
-	n, _ := slices.BinarySearchFunc(t.sends[lo:hi], x, func(s send, x instant) int {
-		if s.at <= x {
-			return -1
+	i, n := min(hint, len(t.sends)), len(t.sends)
+	for range near {
+		switch {
+		case i < n && t.sends[i].at <= x:
+			i++
+		case i > 0 && t.sends[i-1].at > x:
+			i--
+		default:
+			return i
 		}
-		return 1
-	})
-	return lo + n
+	}
+	return sort.Search(n, func(k int) bool { return t.sends[k].at > x })
 }
+
+// last is the call that left last.
+func (t *tape) last() *send { return &t.sends[len(t.sends)-1] }
 
 // upTo is the totals of the first n calls on the tape.
 func (t *tape) upTo(n int) send {

@@ -4,10 +4,11 @@ import "time"
 
 // replayed is how many of the last calls are evidence when laws are judged anew: enough for every law to be told from the others,
 // few enough for a replay of a millisecond.
-const replayed = 4096
+const replayed = 1024
 
 // think takes whatever has become certain as evidence, and chooses anew if that was a refusal, or if the law in force is dead.
 func (b *Bank) think(now instant) {
+	b.presume(now)
 	b.settle(now)
 	if b.laws == nil {
 		return
@@ -24,6 +25,26 @@ func (b *Bank) think(now instant) {
 	if refused || b.obeyed != nil && !b.obeyed.living() {
 		b.choose(now)
 	}
+}
+
+// canaryOver is when a canary that is out will have been let in, if it was not turned away by then.
+func (b *Bank) canaryOver() instant {
+	if !b.trial.flying {
+		return dawn
+	}
+	return b.trial.left + b.reflex.patience()
+}
+
+// presume takes a canary for let in when a refusal would be back. Calls may take long; nobody need wait for that.
+func (b *Bank) presume(now instant) {
+	if !b.trial.flying || now < b.canaryOver() {
+		return
+	}
+	b.trial.flying = false
+	s := &b.tape.sends[b.tape.index(b.trial.id)]
+	b.recover(s.at)
+	b.praise(s.cross, now)
+	s.cross = within
 }
 
 // settle fixes the place of every call whose outcome is known, or can be presumed.
@@ -56,16 +77,17 @@ func (b *Bank) judge(laws []*belief, i int) (refused bool) {
 		return false
 	}
 	id := b.tape.id(i)
-	e := evidence{tape: &b.tape, i: i, at: s.at, guard: b.guard(), latency: b.net.Latency, reach: b.reflex.least}
+	b.exhibit = evidence{tape: &b.tape, i: i, at: s.at, guard: b.guard(), latency: b.net.Latency, reach: b.reflex.least}
+	e := &b.exhibit
 	e.before, e.through = b.tape.seek(i, s.at-e.guard), b.tape.seek(i, s.at+e.guard)
-	h, told := b.word(id)
+	h, told := b.words.about(id)
 	for _, l := range laws {
-		if id < l.since {
+		if id < l.since || !l.alive() {
 			continue
 		}
-		l.judge(&e)
+		l.judge(e)
 		if told {
-			l.heed(&e, h)
+			l.heed(e, h)
 		}
 	}
 	return e.refused()
@@ -79,7 +101,7 @@ func (b *Bank) oldest() int {
 // focus lets the leak look closer at the rates that are left, at all evidence before a call.
 func (b *Bank) focus(end int) {
 	s := scene{tape: &b.tape}
-	for l := b.leak.law.(*leak); l.closer(s.recent()); {
+	for l := b.leak.law.(*leak); l.moved && l.closer(s.recent()); {
 		for i := b.oldest(); i < end; i++ {
 			b.judge([]*belief{b.leak}, i)
 		}

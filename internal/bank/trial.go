@@ -37,6 +37,7 @@ type trial struct {
 	lone     bool    // it goes alone
 	flying   bool    // one that goes alone has left and was not answered
 	id       uint64  // which
+	left     instant // and when
 }
 
 // wait takes note that the law makes calls wait.
@@ -60,9 +61,9 @@ func (t *trial) sent(id uint64, now instant) crossing {
 		kind = prompt
 	}
 	was := *t
-	*t = trial{flying: was.flying, id: was.id}
+	*t = trial{flying: was.flying, id: was.id, left: was.left}
 	if was.lone {
-		t.flying, t.id = true, id
+		t.flying, t.id, t.left = true, id, now
 	}
 	return kind
 }

@@ -52,7 +52,15 @@ func (w *clockWindow) heed(e *evidence, h hint) {
 	}
 }
 
-func (w *clockWindow) promise(*scene) float64 { return w.rate(w.span) }
+// hearsay is what a window promises less whose edge was named: it may be a log's, which a call more would show up.
+const hearsay = 0.99
+
+func (w *clockWindow) promise(*scene) float64 {
+	if w.named {
+		return hearsay * w.rate(w.span)
+	}
+	return w.rate(w.span)
+}
 
 func (w *clockWindow) at(s *scene) instant {
 	open := w.opening(s.now - s.guard)
@@ -67,7 +75,7 @@ func (w *clockWindow) asking(s *scene) bool {
 }
 
 func (w *clockWindow) used(s *scene, open instant) float64 {
-	return w.count(s.tape, s.seek(w.early, open-lag(s.guard)), len(s.sends))
+	return w.count(s.tape, s.seek(w.early, open-w.slack-lag(s.guard)), len(s.sends))
 }
 
 func (w *clockWindow) state() State {

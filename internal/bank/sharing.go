@@ -1,0 +1,79 @@
+package bank
+
+import "time"
+
+// Others draw on the quota if no law was left so often in so short a time, or with so few calls let in.
+const (
+	sharedAfter  = 3
+	sharedWithin = 5 * time.Minute
+	sharedCalls  = 800
+	lapseCalls   = 32          // let in since the time before, or it is still the same trouble …
+	lapsePause   = time.Minute // … unless it was long ago
+)
+
+// lapse is when no law was left, and how many calls had been let in by then.
+type lapse struct {
+	at    instant
+	calls uint32
+}
+
+// lapses are the last few.
+type lapses []lapse
+
+// habit takes note of a lapse; it says whether there were too many.
+func (l *lapses) habit(now instant, calls uint32) bool {
+	all := *l
+	if n := len(all); n > 0 {
+		if since := calls - all[n-1].calls; since < lapseCalls/4 || since < lapseCalls && now-all[n-1].at < lapsePause {
+			return false
+		}
+	}
+	all = append(all, lapse{now, calls})
+	*l = all[max(len(all)-sharedAfter, 0):]
+	first := (*l)[0]
+	return len(*l) == sharedAfter && (now-first.at < sharedWithin || calls-first.calls < sharedCalls)
+}
+
+// sharing is whether a share is in force.
+func (b *Bank) sharing() bool {
+	_, ok := b.law().(*share)
+	return ok
+}
+
+// share obeys the law of last resort, from the rate at which calls were let in of late.
+func (b *Bank) share(now instant) *belief {
+	s := b.scene(now, 0)
+	h := &share{rate: max(shareCut*s.pace(time.Minute), shareCut*s.pace(5*time.Minute), leastShare), grown: now, cut: now}
+	h.pacer.empty(now, b.tape.next)
+	b.begin()
+	return &belief{law: h}
+}
+
+// A law is obeyed instead of a share when it has lived through so many refusals and promises clearly more.
+const (
+	supported = 8
+	better    = 1.2
+)
+
+// unshare looks for a law that explains what happened since the last one died, while a share is obeyed.
+func (b *Bank) unshare(h *share, now instant) {
+	best := b.best(now)
+	if best == nil {
+		b.begin()
+		return
+	}
+	t, s := &b.tape, b.scene(now, 0)
+	refusals := t.upTo(t.judged).refused - t.upTo(b.oldest()).refused
+	if refusals >= supported && best.promise(s) > better*h.rate {
+		b.obey(best, now)
+	}
+}
+
+// begin drops all evidence.
+func (b *Bank) begin() {
+	b.since = b.tape.id(b.tape.judged)
+	for _, l := range b.laws {
+		l.fresh()
+	}
+	b.restart()
+}
