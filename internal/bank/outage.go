@@ -82,8 +82,12 @@ func (b *Bank) surprising(now instant) bool {
 
 // doubt sets the refusals of the streak aside, and holds until a probe may tell what they were.
 func (b *Bank) doubt(now instant) {
-	b.outage.doubt = true
-	b.outage.extend(now)
+	o := &b.outage
+	if b.sharing() && !o.doubt {
+		o.first = b.tape.next
+	}
+	o.doubt = true
+	o.extend(now)
 	b.excuse()
 }
 

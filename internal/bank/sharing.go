@@ -64,7 +64,11 @@ func (b *Bank) unshare(h *share, now instant) {
 	}
 	t, s := &b.tape, b.scene(now, 0)
 	refusals := t.upTo(t.judged).refused - t.upTo(b.oldest()).refused
-	if refusals >= supported && best.promise(s) > better*h.rate {
+	least, enough := better*h.rate, uint32(supported)
+	if best.windowed() {
+		least, enough = s.pace(5*time.Minute)/better, supported/2
+	}
+	if refusals >= enough && best.promise(s) > least {
 		b.obey(best, now)
 	}
 }
