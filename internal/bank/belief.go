@@ -25,7 +25,7 @@ const provenCalls = 20
 // So many boundaries in a row without a refusal make up for surprises: of a window, and of a law whose every call waits.
 const (
 	calmWindows = 8
-	calmCalls   = 100
+	calmCalls   = 300
 )
 
 // credit takes note that the law was right at a boundary.

@@ -101,6 +101,7 @@ func (b *Bank) recover(at instant) {
 	if o.doubt {
 		if o.holds == 1 && at-o.began < 2*firstHold {
 			b.accuse()
+			b.surprise()
 		}
 		if b.obeyed != nil {
 			b.obeyed.right = 0
