@@ -22,7 +22,8 @@ const proofs = 2
 // provenCalls is the same for a law whose every call waits: so many, and a rate that is known.
 const provenCalls = 20
 
-// So many boundaries in a row without a refusal make up for surprises: of a window, and of a law whose every call waits.
+// So many boundaries in a row without a refusal make up for surprises: of a window, and of a law whose every call waits. A wrong rate can
+// be refused once in a hundred calls and never be contradicted.
 const (
 	calmWindows = 8
 	calmCalls   = 300

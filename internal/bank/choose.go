@@ -18,7 +18,7 @@ func (b *Bank) choose(now instant) {
 		best = b.relent(now)
 	}
 	if best != b.obeyed {
-		b.outage.right = 0
+		b.outage.right = 0 // a new law was never right: what it meets is its own fault
 	}
 	if best != b.obeyed || !b.asking(now) {
 		best.right = 0

@@ -80,11 +80,12 @@ func (b *Bank) surprising(now instant) bool {
 	return o.right >= proofs || o.right > 0 && b.best(now) == nil
 }
 
-// doubt sets the refusals of the streak aside, and holds until a probe may tell what they were.
+// doubt sets the refusals of the streak aside, and holds until a probe may tell what they were. Those that a share met were expected, and
+// stay evidence.
 func (b *Bank) doubt(now instant) {
 	o := &b.outage
 	if b.sharing() && !o.doubt {
-		o.first = b.tape.next
+		o.first = b.tape.next // nothing before is set aside
 	}
 	o.doubt = true
 	o.extend(now)

@@ -3,7 +3,8 @@ package bank
 import "time"
 
 // reflex is how long refusals take to come back. A server turns a call away at once, so this is the network alone, and its spread is
-// the network's jitter. The estimator is that of TCP (RFC 6298): a mean and a mean deviation, with gains of 1/8 and 1/4.
+// the network's jitter. The estimator is that of TCP (RFC 6298, section 2): a mean and a mean deviation, with gains of 1/8 and 1/4. But
+// the deviation falls four times more slowly, as refusals are few and a guard that is too narrow costs more of them.
 type reflex struct {
 	mean, dev time.Duration
 	least     time.Duration

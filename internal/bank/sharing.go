@@ -2,7 +2,8 @@ package bank
 
 import "time"
 
-// Others draw on the quota if no law was left so often in so short a time, or with so few calls let in.
+// Others draw on the quota if no law was left so often in so short a time, or with so few calls let in: who gets little of it is slow to
+// notice. A server of our own alone changes its ways less often.
 const (
 	sharedAfter  = 3
 	sharedWithin = 5 * time.Minute
@@ -20,7 +21,7 @@ type lapse struct {
 // lapses are the last few.
 type lapses []lapse
 
-// habit takes note of a lapse; it says whether there were too many.
+// habit takes note of a lapse, unless it belongs to the one before; it says whether there were too many.
 func (l *lapses) habit(now instant, calls uint32) bool {
 	all := *l
 	if n := len(all); n > 0 {
@@ -49,7 +50,8 @@ func (b *Bank) share(now instant) *belief {
 	return &belief{law: h}
 }
 
-// A law is obeyed instead of a share when it has lived through so many refusals and promises clearly more.
+// A law is obeyed instead of a share when it has lived through so many refusals and promises clearly more. A window says more with each
+// of them: for one, half as many do, and it need only promise about what was let in of late.
 const (
 	supported = 8
 	better    = 1.2
@@ -63,11 +65,11 @@ func (b *Bank) unshare(h *share, now instant) {
 		return
 	}
 	t, s := &b.tape, b.scene(now, 0)
-	refusals := t.upTo(t.judged).refused - t.upTo(b.oldest()).refused
 	least, enough := better*h.rate, uint32(supported)
 	if best.windowed() {
 		least, enough = s.pace(5*time.Minute)/better, supported/2
 	}
+	refusals := t.upTo(t.judged).refused - t.upTo(b.oldest()).refused
 	if refusals >= enough && best.promise(s) > least {
 		b.obey(best, now)
 	}
