@@ -27,7 +27,6 @@ type bucket struct {
 func (m *Mirror) becomeBucket(r *reading) {
 	m.law = bucketLaw
 	m.bucket.low, m.bucket.lowAt, m.bucket.seen = r.sureHi, r.sent, r.received
-	m.bucket.sent = r.sent - 1
 	m.learnBucket(r)
 }
 
@@ -70,14 +69,14 @@ func (b *bucket) mistaken(r *reading) {
 const rateCut = 0.5
 
 // steepen raises the rate to what an answer shows it to be at least: the resets, and what the supply has risen. Both stay true
-// when others draw.
+// when others draw; what the server charges less than we count looks like a rise too, which the resets bound.
 func (m *Mirror) steepen(r *reading) {
 	b := &m.bucket
-	if m.filling.confirmed {
-		b.rate = max(b.rate, m.filling.atLeast)
-	}
 	if dt := r.received - b.lowAt; dt > 0 && r.sent >= b.seen {
 		b.rate = max(b.rate, (r.sureLo-b.low-m.deniedSince(b.lowAt))/secs(dt))
+	}
+	if m.filling.confirmed {
+		b.rate = min(max(b.rate, m.filling.atLeast), m.filling.atMost)
 	}
 }
 
@@ -101,7 +100,7 @@ func (b *bucket) settle(n float64) { b.supply -= max(0, n) }
 // resize follows a limit that became by times as high. A rate that was a lower bound stays one only if it does not grow.
 func (b *bucket) resize(by float64) {
 	b.rate *= min(1, by)
-	b.sent = 0
+	b.at, b.sent = 0, 0
 	b.low, b.lowAt = math.Inf(1), 0
 }
 
@@ -112,7 +111,7 @@ func (m *Mirror) whenBucket(t moment, n, waiting float64, net Network) (at momen
 	allowed := m.allowed(t, n)
 	need := m.sends.total + kept + n
 	there := need <= b.supply
-	if m.others.present(t) {
+	if m.others.present(t) && b.rate > 0 {
 		at = m.inProportion(t, n, kept, net)
 		if !there && m.bound() {
 			at = max(at, b.promise.to+net.Guard)
@@ -208,7 +207,7 @@ func (m *Mirror) spendAllowed(t moment, n float64) {
 // secs is d in seconds. Duration.Seconds takes several times as long, for digits that do not matter here.
 func secs(d moment) float64 { return float64(d) * 1e-9 }
 
-// seconds is s as a duration, at most 68 years.
+// seconds is s as a duration of at most 68 years either way.
 func seconds(s float64) time.Duration {
-	return time.Duration(min(s, math.MaxInt32) * float64(time.Second))
+	return time.Duration(max(-math.MaxInt32, min(s, math.MaxInt32)) * float64(time.Second))
 }

@@ -2,8 +2,8 @@ package mirror
 
 import "time"
 
-// A call that flies this long, in typical latencies and at least in time, counts as ended though nobody said so: a lane that
-// forgets one must not blind the mirror for good.
+// A call that flies this long, in typical latencies and at least in time, counts as ended though nobody said so, as soon as the air
+// is thin enough to tell: a lane that forgets one must not blind the mirror for good.
 const (
 	patienceLatencies = 30
 	patienceLeast     = 10 * time.Second
@@ -35,12 +35,16 @@ func (m *Mirror) Learn(a Answer, net Network) {
 	m.newest, m.heard = max(m.newest, r.sent), max(m.heard, r.received)
 }
 
-// end counts the call as no longer on its way.
+// end counts the call as no longer on its way, and with it all that left too long ago.
 func (m *Mirror) end(r *reading, net Network) {
 	patience := max(patienceLatencies*net.Latency, patienceLeast)
 	m.sends.keep, m.ends.keep = patience, patience
-	ended := max(m.ends.total+r.cost, m.sends.upTo(r.received-patience))
-	m.ends.add(r.received, min(ended, m.sends.total)-m.ends.total)
+	old := m.sends.upTo(r.received - patience)
+	if r.sent > r.received-patience {
+		old += r.cost
+	}
+	ended := min(max(m.ends.total+r.cost, old), m.sends.total)
+	m.ends.add(r.received, ended-m.ends.total)
 }
 
 // empty says whether the answer told nothing: no number at all, or the zeros that some servers send when they do not count.

@@ -1,7 +1,5 @@
 package mirror
 
-import "math"
-
 // slidingLog is a quota whose every unit comes back one length after it was spent. Its own count is strict, so it admits no
 // more than a window or a bucket of the same limit does.
 type slidingLog struct {
@@ -14,11 +12,8 @@ type slidingLog struct {
 
 // whenLog is when the own units of the last length leave room for n more.
 func (m *Mirror) whenLog(t moment, n float64) moment {
-	may := m.most() - m.kept(n) - n
-	if m.limit > 0 {
-		may = m.limit - m.kept(n) - n
-	}
-	if math.IsInf(may, 1) || m.sends.total <= may {
+	may := m.limitOr() - m.kept(n) - n
+	if m.sends.total <= may {
 		return t
 	}
 	return m.journal.reached(m.sends.total-may) + m.length.value + m.log.guard

@@ -10,8 +10,11 @@ type promise struct {
 	broken   bool   // something was given back before a promise: they mean something else
 }
 
-// strictFirst is how many promises are kept strictly after the first refusal; every further one doubles it.
-const strictFirst = 8
+// strictFirst is how many promises are kept strictly after the first refusal; every further one doubles it, up to strictMost.
+const (
+	strictFirst = 8
+	strictMost  = 1 << 20
+)
 
 func (p *promise) hear(r *reading) {
 	p.known = r.timed
@@ -25,7 +28,7 @@ func (p *promise) test(r *reading) {
 	switch {
 	case !p.known || r.received >= p.to:
 	case r.refused:
-		p.patience = max(strictFirst, 2*p.patience)
+		p.patience = min(max(strictFirst, 2*p.patience), strictMost)
 		p.strict = p.patience
 	case !r.refused && r.received < p.from:
 		p.broken = true

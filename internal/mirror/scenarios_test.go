@@ -23,14 +23,23 @@ func fixed(limit float64, d time.Duration) func(*world) server {
 	}
 }
 
-func byFirst(*world) server { return &fixedWindow{limit: quota, length: minute, byFirst: true} }
+func byFirst(limit float64, d time.Duration) func(*world) server {
+	return func(*world) server { return &fixedWindow{limit: limit, length: d, byFirst: true} }
+}
 
 func sliding(limit float64, d time.Duration) func(*world) server {
 	return func(*world) server { return &logServer{limit: limit, length: d} }
 }
 
-func counter(w *world) server {
-	return &slidingCounter{limit: quota, length: minute, phase: time.Duration(w.rng.Float64() * float64(minute))}
+func counter(limit float64, d time.Duration) func(*world) server {
+	return func(w *world) server {
+		return &slidingCounter{limit: limit, length: d, phase: time.Duration(w.rng.Float64() * float64(d))}
+	}
+}
+
+// smallBurst refills the limit in d, and holds a sixth of it.
+func smallBurst(limit float64, d time.Duration) func(*world) server {
+	return tokens(limit/d.Seconds(), limit/6)
 }
 
 func tokens(rate, burst float64) func(*world) server {

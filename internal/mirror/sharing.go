@@ -29,11 +29,11 @@ type sharing struct {
 const (
 	// crowd is how long others count as present after they were last seen to draw.
 	crowd = time.Minute
-	// measureOwn is how many own units are drawn before the part is changed: fewer make it waver by chance. The first time
-	// measureFirst must do.
+	// measureOwn is how many own units are drawn before the part is changed, and measureTime how many seconds that takes at
+	// least: with less it wavers by chance. Until then measureFirst units must do.
 	measureOwn   = 16
+	measureTime  = 2
 	measureFirst = 4
-	measureTime  = 2 // and seconds
 	// pull is what each takes of a window beyond its part so far. Without it parts keep the ratio that chance gave them at
 	// first; with it ten equals come 5 % closer to each other at every measurement, and all together draw 5 % faster than
 	// evenly, never more than is left.
@@ -102,7 +102,7 @@ func (s *sharing) measure(t moment, supply, sent, rate float64) {
 	s.own, s.others, s.taken = 0, 0, 0
 }
 
-// ours is our part of the draw, and drain the units a second that others take; before the first measurement is done, what it
+// draws is our part of the draw, and the units a second that others take; before the first measurement is done, what it
 // has shown so far, or half of everything.
 func (s *sharing) draws() (ours, drain float64) {
 	switch {
@@ -137,9 +137,6 @@ func (s *sharing) pace(t, last moment, n float64) moment {
 // below one pulls them together, and lets many owners settle at nearly the level of few.
 func (m *Mirror) inProportion(t moment, n, kept float64, net Network) moment {
 	b, s := &m.bucket, &m.others
-	if b.rate <= 0 {
-		return m.atAnswer(m.last, net)
-	}
 	ours, drain := s.draws()
 	slope := max(b.rate-drain, leastSlope*b.rate)
 	top := m.limitOr() - kept

@@ -135,7 +135,7 @@ func (m *Mirror) cross(verdict law, r *reading) {
 	m.law = verdict
 	w.open(edge)
 	m.others.forget()
-	w.ceiling = m.sends.within(edge) + m.most()
+	w.ceiling = m.sends.within(edge) + m.limitOr()
 }
 
 // rose says whether the supply grew before the edge, beyond what the order of arrival can explain. A call whose answer repeats the
