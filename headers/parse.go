@@ -36,10 +36,11 @@ type reading struct {
 	few     [6]kept // the first of them in the first n places
 	n       int
 	more    []kept
-	taken   int     // how many passed the gate
-	seen    uint64  // bit i: something is kept for slot i
-	marks   uint64  // bit i: an answer of vendors[i]
-	aliases []alias // of policies
+	taken   int           // how many passed the gate
+	seen    uint64        // bit i: something is kept for slot i
+	marks   uint64        // bit i: an answer of vendors[i]
+	aliases []alias       // of policies
+	plain   [plains]uint8 // 1 + where each plain quota stands in the report; 0 = not there yet
 
 	stale     bool // served from a cache: its counts are old
 	odd       bool // a name was not spelled as net/http spells it
@@ -82,8 +83,8 @@ func (rd *reading) take(name string, lines []string) {
 		return
 	}
 	lines = usable(lines)
-	if f, unit := common(name); f != noFact {
-		rd.quantity(f, &subject{unit: unit}, lines)
+	if f, which := common(name); f != noFact {
+		rd.quantity(f, &plainSubjects[which], lines)
 		return
 	}
 	switch s, ok := places[name]; {

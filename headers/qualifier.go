@@ -42,6 +42,7 @@ const (
 type subject struct {
 	unit, name string
 	window     Maybe[time.Duration]
+	plain      uint8 // which of the plain ones it is; notPlain = none
 }
 
 // qualified reads a header that names its quota in its own name, if it is one.
@@ -66,28 +67,6 @@ func prefixOf(name string) (p *prefix, rest string) {
 		}
 	}
 	return nil, ""
-}
-
-// common tells the names that make up nearly all traffic, without the general way's searching.
-func common(name string) (fact, string) {
-	rest, ok := strings.CutPrefix(name, "X-Ratelimit-")
-	if !ok {
-		if rest, ok = strings.CutPrefix(name, "Anthropic-Ratelimit-"); !ok {
-			return noFact, ""
-		}
-	}
-	f, what := factOf(rest)
-	switch what {
-	case "Requests":
-		return f, requests
-	case "Tokens":
-		return f, tokens
-	case "Input-Tokens":
-		return f, inputTokens
-	case "Output-Tokens":
-		return f, outputTokens
-	}
-	return noFact, ""
 }
 
 // factOf splits Limit-Tokens or Tokens-Limit into the fact and what it is about. There is none where nothing is qualified
@@ -124,7 +103,7 @@ func (rd *reading) quantity(f fact, s *subject, lines []string) {
 	if !n.Known {
 		return
 	}
-	q := rd.report.entry(s.unit, s.name, "", s.window)
+	q := rd.entry(s)
 	switch {
 	case q == nil:
 	case f == limitFact:
@@ -141,7 +120,7 @@ func (rd *reading) latest(s *subject, lines []string) {
 		if !ok {
 			continue
 		}
-		if q := rd.report.entry(s.unit, s.name, "", s.window); q != nil {
+		if q := rd.entry(s); q != nil {
 			q.delay(d, grain)
 		}
 	}
@@ -182,7 +161,7 @@ func (p *prefix) subject(rest string) (f fact, s subject) {
 func subjectOf(what string) subject {
 	window, what := cutWindow(what)
 	unit, what := cutUnit(what)
-	return subject{unit, strings.ToLower(what), window}
+	return subject{unit: unit, name: strings.ToLower(what), window: window}
 }
 
 // cutWindow takes the window off the end of a qualifier, with a "per" before it.

@@ -104,17 +104,27 @@ func (r *Report) Add(q Quota) {
 
 // entry finds the quota of this identity, or appends an empty one. It is nil when the report is full.
 func (r *Report) entry(unit, name, partition string, window Maybe[time.Duration]) *Quota {
+	i := r.index(unit, name, partition, window)
+	if i < 0 {
+		return nil
+	}
+	return &r.Quotas[i]
+}
+
+// index is entry by its place; -1 when the report is full.
+func (r *Report) index(unit, name, partition string, window Maybe[time.Duration]) int {
 	for i := range r.Quotas {
 		q := &r.Quotas[i]
 		if q.Unit == unit && q.Name == name && q.Window == window && q.Partition == partition {
-			return q
+			return i
 		}
 	}
 	q := r.grow()
-	if q != nil {
-		q.Unit, q.Name, q.Partition, q.Window = unit, name, partition, window
+	if q == nil {
+		return -1
 	}
-	return q
+	q.Unit, q.Name, q.Partition, q.Window = unit, name, partition, window
+	return len(r.Quotas) - 1
 }
 
 // grow appends an empty quota, nil when the report is full. The first growth makes room for two, what an AI answer holds: one

@@ -38,7 +38,7 @@ func (w *writer) qualified(q *Quota, sp spelling) {
 
 // name is the header for one fact of q, "" if a reader would take it for something else.
 func (sp spelling) name(f fact, q *Quota) string {
-	want := subject{q.Unit, q.Name, q.Window}
+	want := subject{unit: q.Unit, name: q.Name, window: q.Window}
 	if want.unit == "" {
 		want.unit = requests
 	}
