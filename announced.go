@@ -54,7 +54,7 @@ func (a *announced) network() mirror.Network {
 
 // read tells every mirror what an answer said of its quota, makes mirrors for quotas not met before, and reports whether a budget came,
 // went, or has a new limit.
-func (l *lane) read(w *waiter, a answer) (news bool) {
+func (l *lane) read(w *waiter, a *answer) (news bool) {
 	for i := range a.report.Quotas {
 		news = l.meet(w, a, &a.report.Quotas[i]) || news
 	}
@@ -76,17 +76,16 @@ func (l *lane) read(w *waiter, a answer) (news bool) {
 }
 
 // meet makes a mirror for a quota that the key has none of yet.
-func (l *lane) meet(w *waiter, a answer, q *headers.Quota) bool {
+func (l *lane) meet(w *waiter, a *answer, q *headers.Quota) bool {
 	if !q.Limit.Known && !q.Remaining.Known || len(l.mirrors) == mostMirrors {
 		return false
 	}
-	id := idOf(q)
 	for _, m := range l.mirrors {
-		if m.id == id {
+		if m.id.of(q) {
 			return false
 		}
 	}
-	m := &announced{meterName: meterName{name: q.Name, unit: q.Unit, source: SourceServer}, lane: l, id: id, first: w.order, mirror: mirror.New(a.sent)}
+	m := &announced{meterName: meterName{name: q.Name, unit: q.Unit, source: SourceServer}, lane: l, id: idOf(q), first: w.order, mirror: mirror.New(a.sent)}
 	m.mirror.Spend(a.sent, w.cost.of(q.Unit))
 	if others := l.flights.len - 1; others > 0 && q.Unit == budget.Requests {
 		m.mirror.Spend(a.received, float64(others)) // under way too, and nobody knows in what order they arrive
@@ -97,8 +96,13 @@ func (l *lane) meet(w *waiter, a answer, q *headers.Quota) bool {
 
 func idOf(q *headers.Quota) quotaID { return quotaID{q.Unit, q.Name, q.Partition, q.Window.Value} }
 
+// of reports whether q is the quota of this id.
+func (id *quotaID) of(q *headers.Quota) bool {
+	return id.unit == q.Unit && id.window == q.Window.Value && id.name == q.Name && id.partition == q.Partition
+}
+
 // hear tells the mirror what an answer said of its quota, which may be nothing.
-func (m *announced) hear(w *waiter, a answer) (news bool) {
+func (m *announced) hear(w *waiter, a *answer) (news bool) {
 	q := m.told(a.report)
 	spent := m.counted(w) && m.covers(w.class)
 	switch {
@@ -129,7 +133,7 @@ func (m *announced) hear(w *waiter, a answer) (news bool) {
 // told is what a report says of the quota; nil = nothing.
 func (m *announced) told(r *headers.Report) *headers.Quota {
 	for i := range r.Quotas {
-		if idOf(&r.Quotas[i]) == m.id {
+		if m.id.of(&r.Quotas[i]) {
 			return &r.Quotas[i]
 		}
 	}

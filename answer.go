@@ -28,9 +28,9 @@ type reader struct {
 	body   *headers.Body // once looked at
 }
 
-// read says what an answer means.
-func (r *reader) read(cfg *config, resp *http.Response, now time.Time) outcome {
-	headers.ParseInto(&r.report, resp.Header, resp.StatusCode, now)
+// read says what an answer means; shape is that of the server's answers before.
+func (r *reader) read(cfg *config, shape *headers.Shape, resp *http.Response, now time.Time) outcome {
+	shape.ParseInto(&r.report, resp.Header, resp.StatusCode, now)
 	r.now, r.peek, r.body = now, nil, nil
 	o := outcome{resp: resp}
 	if (cfg.report != nil || cfg.verdict != nil || resp.StatusCode >= 400) && !isStream(resp) {

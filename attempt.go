@@ -210,8 +210,8 @@ func (x *exchange) tellHold(held time.Duration, o *outcome) {
 // answered reads what an answer says, and tells the lane.
 func (x *exchange) answered(resp *http.Response) outcome {
 	r := x.t.readers.Get().(*reader)
-	o := r.read(x.t.cfg, resp, x.received)
-	learned := x.lane.learn(&x.w, answer{
+	o := r.read(x.t.cfg, &x.lane.shape, resp, x.received)
+	learned := x.lane.learn(&x.w, &answer{
 		sent: x.sent, received: x.received, kind: o.kind, status: resp.StatusCode, report: &r.report, header: resp.Header,
 	})
 	x.learned = true

@@ -21,7 +21,7 @@ const (
 
 // watch starts or stops the bank of laws. Where nothing is declared or announced it is always there. Elsewhere what was said is believed
 // until refusals have spoken against it.
-func (l *lane) watch(w *waiter, a answer) {
+func (l *lane) watch(w *waiter, a *answer) {
 	if a.kind == refused {
 		l.doubt(w, a.received)
 	} else {
@@ -82,7 +82,7 @@ func earliest(a, b time.Time) time.Time {
 const longAway = 40 * 365 * 24 * time.Hour
 
 // testify tells the bank what became of a call.
-func (l *lane) testify(w *waiter, a answer) {
+func (l *lane) testify(w *waiter, a *answer) {
 	if l.bank == nil || w.bankID == 0 {
 		return
 	}

@@ -27,15 +27,20 @@ func (x *exchange) watch(resp *http.Response) {
 		x.finish()
 		return
 	}
-	b := &answerBody{ReadCloser: resp.Body, x: x}
 	cfg := x.t.cfg
+	capped := cfg.maxInFlight > 0 || cfg.maxInFlightTotal > 0
+	b := &x.body
+	if capped { // a slot that nobody gives back would be missed: garbage is noticed, which the exchange does not become in time
+		b = new(answerBody)
+	}
+	b.ReadCloser, b.x = resp.Body, x
 	if cfg.usage != nil && resp.StatusCode < 400 {
 		b.usage = &usage{resp: resp}
 	}
 	if x.ctx.Done() != nil {
 		b.stop = context.AfterFunc(x.ctx.Context, func() { x.finish() })
 	}
-	if cfg.maxInFlight > 0 || cfg.maxInFlightTotal > 0 { // a slot that nobody gives back would be missed
+	if capped {
 		b.cleanup = runtime.AddCleanup(b, (*exchange).forget, x)
 	}
 	if w, ok := resp.Body.(io.Writer); ok { // 101 Switching Protocols: the body is the connection

@@ -30,6 +30,9 @@ type Call struct {
 
 type callKey struct{}
 
+// plainCall is a call that asks for nothing special. It never changes.
+var plainCall Call
+
 // NewContext is a context whose requests carry c, merged with a Call that ctx carries already: what c leaves zero stays as it was.
 func NewContext(ctx context.Context, c Call) context.Context {
 	outer, _ := FromContext(ctx)

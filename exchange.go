@@ -15,7 +15,7 @@ type exchange struct {
 	t    *Transport
 	lane *lane
 	req  *http.Request // the caller's: never changed
-	call Call
+	call *Call // what the caller asks for: never changed, never nil
 	ctx  exchangeContext
 	w    waiter
 
@@ -29,6 +29,7 @@ type exchange struct {
 	ended    atomic.Bool             // RoundTrip is over
 	finished atomic.Bool             // and so is the answer's body
 
+	body    answerBody // of the answer that is handed out, see watch
 	result  Result
 	settled bool // guarded by lane.mu
 }
@@ -56,9 +57,11 @@ func (x *exchange) begin() error {
 		return errors.New("throttle: the request has no URL")
 	}
 	if c, ok := req.Context().Value(callKey{}).(*Call); ok {
-		x.call = *c
+		x.call = c
 		if foreignHop(req) {
-			x.call.Key, x.call.Cost = "", nil
+			here := *c
+			here.Key, here.Cost = "", nil
+			x.call = &here
 		}
 	}
 	outer, _ := req.Context().Value(exchangeKey{}).(*exchange)
@@ -99,9 +102,6 @@ func (x *exchange) find(key string) (err error) {
 		}
 	}
 	x.w.req, x.w.cost = x.req, newCost(c.Clone())
-	if x.req != nil {
-		x.w.method, x.w.path = methodOf(x.req), x.req.URL.Path
-	}
 	x.w.routes = x.t.cfg.routes.set(x.req)
 	return nil
 }

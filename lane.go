@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/budget"
+	"github.com/seed-18ca0a92/throttle/headers"
 	"github.com/seed-18ca0a92/throttle/internal/bank"
 )
 
@@ -19,8 +20,9 @@ type lane struct {
 	cfg *config
 	all *total // the slots of all lanes together
 
-	parked bool        // waits for one of those; guarded by all.mu
-	units  atomic.Bool // costs beyond requests matter: some budget counts them, or nobody knows yet
+	parked bool          // waits for one of those; guarded by all.mu
+	shape  headers.Shape // of the server's answers
+	units  atomic.Bool   // costs beyond requests matter: some budget counts them, or nobody knows yet
 
 	mu      sync.Mutex
 	classes map[classID]*class

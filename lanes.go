@@ -41,14 +41,20 @@ func (t *core) lane(ctx context.Context, key string, req *http.Request) (*lane, 
 	}
 }
 
-// claim makes the caller the one who asks the policy function for a key, unless somebody else does; then busy is closed when that is done.
+// claim makes the caller the one who asks the policy function for a key, unless somebody else does, or has done so since the caller looked;
+// then busy is closed when that is done.
 func (t *core) claim(key string) (busy <-chan struct{}, mine bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c := t.asking[key]; c != nil {
 		return c, false
 	}
-	t.asking[key] = make(chan struct{})
+	c := make(chan struct{})
+	if l := t.lanes[key]; l != nil && !l.asksPolicies() {
+		close(c)
+		return c, false
+	}
+	t.asking[key] = c
 	return nil, true
 }
 

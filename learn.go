@@ -24,7 +24,7 @@ type lesson struct {
 }
 
 // learn takes an answer into account, and looks who may go now.
-func (l *lane) learn(w *waiter, a answer) (learned lesson) {
+func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := a.received
@@ -55,7 +55,7 @@ func (l *lane) learn(w *waiter, a answer) (learned lesson) {
 
 // refusal holds the lane, unless the answer tells nothing new: budgets that explain it stop the others already, and a call that was sent
 // before the present hold began was refused for the same reason. Where no time is named, the bank of laws knows whether to hold.
-func (l *lane) refusal(w *waiter, a answer) time.Duration {
+func (l *lane) refusal(w *waiter, a *answer) time.Duration {
 	now := a.received
 	if w.generation != l.hold.generation || !a.report.RetryAfter.Known && l.explained(w, now) && !w.blindTo(a.report) {
 		return 0

@@ -27,7 +27,7 @@ func (t *Transport) Acquire(ctx context.Context, c Call) (*Permit, error) {
 	if c.Cost == nil {
 		c.Cost = budget.Cost{} // one request: a cost function would want a request to look at
 	}
-	p := &Permit{x: exchange{t: t, call: c}}
+	p := &Permit{x: exchange{t: t, call: &c}}
 	x := &p.x
 	x.ctx = exchangeContext{ctx, x}
 	x.result.Key = c.Key

@@ -14,8 +14,6 @@ import (
 type waiter struct {
 	routes   routeSet      // those that its request matches
 	req      *http.Request // nil under Acquire
-	method   string        // and where it goes, to find its resource by; empty under Acquire
-	path     string
 	class    *class // set when it enters
 	cost     cost
 	priority int

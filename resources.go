@@ -19,13 +19,17 @@ type resources struct {
 
 // of is the resource that a call is expected to belong to: that of the same call before, else that of the call with the longest common path.
 func (r *resources) of(w *waiter) string {
-	if r.byPath == nil || w.path == "" {
+	if r.byPath == nil {
+		return "" // almost always
+	}
+	path := w.path()
+	if path == "" {
 		return ""
 	}
-	if name, ok := r.byPath[w.method+" "+w.path]; ok {
+	if name, ok := r.byPath[methodOf(w.req)+" "+path]; ok {
 		return name
 	}
-	for p := w.path; p != ""; p = parent(p) {
+	for p := path; p != ""; p = parent(p) {
 		if name, ok := r.byPath[p]; ok {
 			return name
 		}
@@ -35,14 +39,15 @@ func (r *resources) of(w *waiter) string {
 
 // learn notes that a call belonged to a resource.
 func (r *resources) learn(w *waiter, name string) {
-	if w.path == "" {
+	path := w.path()
+	if path == "" {
 		return
 	}
 	if r.byPath == nil || len(r.byPath) >= mostPaths {
 		r.byPath = map[string]string{}
 	}
-	r.byPath[w.method+" "+w.path] = name
-	for p := w.path; p != ""; p = parent(p) {
+	r.byPath[methodOf(w.req)+" "+path] = name
+	for p := path; p != ""; p = parent(p) {
 		r.byPath[p] = name
 	}
 	if _, ok := r.byPath["/"]; !ok {
@@ -50,12 +55,20 @@ func (r *resources) learn(w *waiter, name string) {
 	}
 }
 
+// path is where a call goes; empty under Acquire.
+func (w *waiter) path() string {
+	if w.req == nil {
+		return ""
+	}
+	return w.req.URL.Path
+}
+
 // parent is a path without its last segment; empty at the top.
 func parent(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
 // separate notes from an answer which quotas are resources of their own. Quotas of one unit that are told together concern every call; those
 // that never are, though each has a name, stand apart.
-func (l *lane) separate(w *waiter, a answer) (news bool) {
+func (l *lane) separate(w *waiter, a *answer) (news bool) {
 	named := l.named(a.report)
 	if named == nil {
 		return false
@@ -84,7 +97,7 @@ func (l *lane) named(r *headers.Report) *announced {
 			continue
 		}
 		for _, m := range l.mirrors {
-			if m.id == idOf(&r.Quotas[i]) {
+			if m.id.of(&r.Quotas[i]) {
 				return m
 			}
 		}

@@ -57,7 +57,7 @@ func (t *Transport) WithBase(base http.RoundTripper) *Transport {
 // RoundTrip sends req once its turn has come, and again as long as that may help. A response that was obtained is returned with a nil error, also
 // when it is a refusal; ResultOf says why there was no further attempt. An error that says that nothing was sent is a *LimitError.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	x := &exchange{t: t, req: req}
+	x := &exchange{t: t, req: req, call: &plainCall}
 	x.ctx = exchangeContext{req.Context(), x}
 	defer x.unwind()
 	if t.cfg.skip != nil && t.cfg.skip(req) {

@@ -66,7 +66,20 @@ func BenchmarkParseInto(b *testing.B) {
 	}
 }
 
-// BenchmarkRange is the floor: what it takes to look at each header once.
+func BenchmarkShape(b *testing.B) {
+	for name, h := range benchmarkAnswers() {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			var r Report
+			var s Shape
+			for b.Loop() {
+				s.ParseInto(&r, h, 200, noon)
+			}
+		})
+	}
+}
+
+// BenchmarkRange is the floor of ParseInto: what it takes to look at each header once.
 func BenchmarkRange(b *testing.B) {
 	for name, h := range benchmarkAnswers() {
 		b.Run(name, func(b *testing.B) {

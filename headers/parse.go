@@ -42,6 +42,7 @@ type reading struct {
 	aliases []alias       // of policies
 	plain   [plains]uint8 // 1 + where each plain quota stands in the report; 0 = not there yet
 
+	aged      bool // has an Age
 	stale     bool // served from a cache: its counts are old
 	odd       bool // a name was not spelled as net/http spells it
 	canonical bool // names have been respelled: no further try
@@ -164,6 +165,7 @@ func (rd *reading) age(name string, lines []string) {
 	if len(name) != 3 || http.CanonicalHeaderKey(name) != "Age" {
 		return
 	}
+	rd.aged = true
 	for _, line := range lines {
 		if n, ok := number(trim(line)); ok && n > 0 {
 			rd.stale = true

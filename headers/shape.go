@@ -1,0 +1,90 @@
+package headers
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// A Shape remembers which headers of a server's answers tell something. Most servers send the same ones each time, so the next answer is read by
+// looking those up, in half the time of looking at every header. A success that has lost one of them, or has more or fewer headers in all, is
+// read in full, and so is every answer that is no success, and one in 32 of the rest: by then at the latest a header is noticed that has taken
+// the place of one without meaning. The zero value remembers nothing; safe for concurrent use.
+type Shape struct {
+	known atomic.Pointer[outline]
+	size  atomic.Int64 // how many headers the last answer had that was read in full: only two alike in a row make a shape
+}
+
+const (
+	// trusted is how many answers in a row are read by their shape: few enough that what is new is soon noticed, enough that the full look
+	// costs next to nothing.
+	trusted = 31
+	// mostTelling is how many telling headers a shape has at most; looking up more is no faster than looking at all.
+	mostTelling = 16
+)
+
+// outline is never changed but for what it is trusted.
+type outline struct {
+	headers int // in all
+	telling []string
+	trust   atomic.Int32 // answers that may still be read by it
+}
+
+// ParseInto is ParseInto for one server's answers.
+func (s *Shape) ParseInto(r *Report, h http.Header, status int, now time.Time) {
+	rd := reading{h: h, now: now, unit: time.Second}
+	rd.report.Quotas = r.Quotas[:0]
+	success := status/100 == 2
+	if success && rd.recall(s.known.Load()) {
+		rd.finish()
+	} else {
+		rd.read()
+		if success {
+			s.learn(&rd)
+		}
+	}
+	*r = rd.report
+}
+
+// learn takes over the shape of an answer that was read in full, if it is like the one before.
+func (s *Shape) learn(rd *reading) {
+	var known *outline
+	if n := int64(len(rd.h)); s.size.Swap(n) == n {
+		known = rd.outline()
+	}
+	s.known.Store(known)
+}
+
+// recall reads an answer by a known shape, or leaves it alone and reports that it cannot.
+func (rd *reading) recall(s *outline) bool {
+	if s == nil || len(rd.h) != s.headers || s.trust.Add(-1) < 0 {
+		return false
+	}
+	var told [mostTelling][]string
+	for i, name := range s.telling {
+		lines, ok := rd.h[name]
+		if !ok {
+			return false
+		}
+		told[i] = lines
+	}
+	for i, name := range s.telling {
+		rd.take(name, told[i])
+	}
+	return true
+}
+
+// outline is that of the answer that was read; nil for one with too many headers that tell something, with odd ones, or from a cache.
+func (rd *reading) outline() *outline {
+	if rd.canonical || rd.aged || rd.taken > mostTelling {
+		return nil
+	}
+	s := &outline{headers: len(rd.h), telling: make([]string, 0, rd.taken)}
+	s.trust.Store(trusted)
+	for name := range rd.h {
+		if len(name) >= 4 && knownNames.admits(name) && places[name] != slotNothing {
+			s.telling = append(s.telling, name)
+		}
+	}
+	return s
+}
