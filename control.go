@@ -22,8 +22,8 @@ func spread(wait time.Duration) time.Duration {
 
 // holdFor lets nothing leave for d.
 func (l *lane) holdFor(d time.Duration) {
-	now := time.Now()
 	l.mu.Lock()
+	now := time.Now()
 	extended := l.hold.extend(now, now.Add(d), CauseHold)
 	if extended {
 		l.eachAccount(func(s *shared) { s.account.Hold(now.Add(d)) })
@@ -39,8 +39,8 @@ func (l *lane) holdFor(d time.Duration) {
 
 // resume ends a hold.
 func (l *lane) resume() {
-	now := time.Now()
 	l.mu.Lock()
+	now := time.Now()
 	l.hold.release(now)
 	l.pump(now)
 	l.mu.Unlock()

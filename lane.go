@@ -97,8 +97,8 @@ func (l *lane) enter(ctx context.Context, w *waiter) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	now := time.Now()
 	l.mu.Lock()
+	now := time.Now() // not before: many may stand at the lock
 	entered, err := l.tryEnter(w, now)
 	l.mu.Unlock()
 	if entered || err != nil {
@@ -192,8 +192,8 @@ func (l *lane) wait(ctx context.Context, w *waiter) error {
 
 // abandon takes back a call that waits no longer. If it was admitted in the same moment, what it took is given back: it leaves no trace.
 func (l *lane) abandon(w *waiter, reason error) error {
-	now := time.Now()
 	l.mu.Lock()
+	now := time.Now()
 	if reason == ErrMaxWait {
 		l.pump(now) // who may wait until now may go now
 	}

@@ -162,6 +162,7 @@ func BenchmarkCrowdIsCancelled(b *testing.B) {
 				f := wait()
 				ctx, cancel := context.WithCancel(context.Background())
 				done := gather(func() { _ = f(ctx) })
+				calm()
 				start, cpu := time.Now(), cpuTime()
 				cancel()
 				done()
@@ -184,6 +185,14 @@ func gather(do func()) (done func()) {
 	}
 	come.Wait()
 	return gone.Wait
+}
+
+// calm returns once the process has come to rest: all who can wait do.
+func calm() {
+	for before := time.Duration(-1); cpuTime()-before > time.Millisecond; {
+		before = cpuTime()
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // inUse is the memory that the heap and the stacks take.

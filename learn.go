@@ -106,8 +106,8 @@ func (l *lane) leave(w *waiter) {
 // lose gives back the slot of a call that brought no answer, and its units too if nothing reached the server. A broken one may mean
 // that the server is down; the hold that follows is returned.
 func (l *lane) lose(w *waiter, unsent, broken bool) (held time.Duration) {
-	now := time.Now()
 	l.mu.Lock()
+	now := time.Now()
 	if unsent {
 		l.undo(w, now)
 	} else {
@@ -126,9 +126,9 @@ func (l *lane) lose(w *waiter, unsent, broken bool) (held time.Duration) {
 
 // settle replaces the estimated cost of a call by the actual one, once.
 func (l *lane) settle(x *exchange, actual budget.Cost) bool {
-	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
 	if x.settled || x.w.class == nil {
 		return false
 	}
@@ -149,9 +149,9 @@ func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 
 // ask is why w could not wait for another attempt; nil = it can.
 func (l *lane) ask(w *waiter) error {
-	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
 	if l.gone {
 		return nil // its successor will be asked
 	}

@@ -70,8 +70,8 @@ func (p *Permit) Cancel() {
 
 // cancel gives back the slot and the units of a permit.
 func (l *lane) cancel(x *exchange) {
-	now := time.Now()
 	l.mu.Lock()
+	now := time.Now()
 	l.undo(&x.w, now)
 	x.settled = true
 	l.pump(now)

@@ -62,9 +62,9 @@ func (c *config) checkNames(own []budget.Policy) error {
 
 // setPolicies replaces the budgets of the key. What was spent stays spent, and everybody who waits is looked at again.
 func (l *lane) setPolicies(policies []budget.Policy) {
-	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
 	if l.cfg.policyFunc != nil {
 		l.asks = true // its answer may depend on the new ones
 		return
@@ -99,9 +99,9 @@ func (l *lane) waitingFor() (req *http.Request, asks bool) {
 
 // answerPolicies takes what the policy function said, if it was to be asked again.
 func (l *lane) answerPolicies(policies []budget.Policy) error {
-	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
 	if !l.asks {
 		return nil
 	}
