@@ -26,8 +26,15 @@ const (
 // outline is never changed but for what it is trusted.
 type outline struct {
 	headers int // in all
-	telling []string
+	telling []telling
 	trust   atomic.Int32 // answers that may still be read by it
+}
+
+// telling is a header that tells something.
+type telling struct {
+	name  string
+	fact  fact  // what it says of
+	plain uint8 // a plain quota; notPlain for all others
 }
 
 // ParseInto is ParseInto for one server's answers.
@@ -61,15 +68,19 @@ func (rd *reading) recall(s *outline) bool {
 		return false
 	}
 	var told [mostTelling][]string
-	for i, name := range s.telling {
-		lines, ok := rd.h[name]
+	for i := range s.telling {
+		lines, ok := rd.h[s.telling[i].name]
 		if !ok {
 			return false
 		}
 		told[i] = lines
 	}
-	for i, name := range s.telling {
-		rd.take(name, told[i])
+	for i := range s.telling {
+		if t := &s.telling[i]; t.plain == notPlain {
+			rd.take(t.name, told[i])
+		} else {
+			rd.quantity(t.fact, &plainSubjects[t.plain], usable(told[i]))
+		}
 	}
 	return true
 }
@@ -79,11 +90,12 @@ func (rd *reading) outline() *outline {
 	if rd.canonical || rd.aged || rd.taken > mostTelling {
 		return nil
 	}
-	s := &outline{headers: len(rd.h), telling: make([]string, 0, rd.taken)}
+	s := &outline{headers: len(rd.h), telling: make([]telling, 0, rd.taken)}
 	s.trust.Store(trusted)
 	for name := range rd.h {
 		if len(name) >= 4 && knownNames.admits(name) && places[name] != slotNothing {
-			s.telling = append(s.telling, name)
+			f, which := common(name)
+			s.telling = append(s.telling, telling{name, f, which})
 		}
 	}
 	return s
