@@ -129,6 +129,13 @@ type wants struct {
 
 func (s *wants) add(c cost, sign float64) {
 	s.requests += sign * c.requests
+	if len(c.others) > 0 {
+		s.addOthers(c, sign)
+	}
+}
+
+// addOthers stands apart from add because a loop over a map needs so much stack that each of a crowd's goroutines would have to grow for it.
+func (s *wants) addOthers(c cost, sign float64) {
 	for unit, n := range c.others {
 		if s.others == nil {
 			s.others = map[string]float64{}
