@@ -15,7 +15,7 @@ type exchange struct {
 	t    *Transport
 	lane *lane
 	req  *http.Request // the caller's: never changed
-	call *Call // what the caller asks for: never changed, never nil
+	call *Call         // what the caller asks for: never changed, never nil
 	ctx  exchangeContext
 	w    waiter
 

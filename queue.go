@@ -14,7 +14,7 @@ import (
 type waiter struct {
 	routes   routeSet      // those that its request matches
 	req      *http.Request // nil under Acquire
-	class    *class // set when it enters
+	class    *class        // set when it enters
 	cost     cost
 	priority int
 	deadline time.Time     // of its context; zero = none
