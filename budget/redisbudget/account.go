@@ -31,13 +31,16 @@ type account struct {
 	lastAt   time.Time // and when that was
 	view     view
 	held     time.Time
+	doubted  time.Time // since when there is no sign of life, should Redis be away; zero = no doubt
+	poked    bool      // Redis is to be asked although nothing is wanted
 	tell     time.Time // a hold that the others do not know of yet; zero for none
 	tryAt    time.Time // no slot is to be had if asked sooner
 	waitFor  time.Time // the slot that was too far ahead then
 	outage   *outage   // nil while Redis is there
 	absence  absence
-	busy     bool   // the goroutine runs
-	flying   bool   // an ask is under way
+	busy     bool // the goroutine runs
+	flying   bool // an ask is under way,
+	sent     time.Time
 	asks     uint64 // sent so far
 	closed   bool
 	left     bool
@@ -185,6 +188,7 @@ func (a *account) Close() {
 	if a.timer != nil {
 		a.timer.Stop()
 	}
+	a.store.company.part(a)
 	a.request(a.store.now())
 }
 

@@ -2,19 +2,24 @@ package redisbudget
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// ear listens for holds, so that those who have slots in hand learn of one at once. It is no more than a shortcut: every answer of the
-// script tells the hold too. One goroutine and one connection serve all accounts, as long as there are any.
+// ear listens for holds, so that those who have slots in hand learn of one at once, and for signs of life. It is no more than a
+// shortcut: every answer of the script tells the hold too. One goroutine and one connection serve all accounts, as long as there are any.
 type ear struct {
 	client redis.UniversalClient
+
+	asked atomic.Int64 // when an account last asked for something, in nanoseconds
 
 	mu       sync.Mutex
 	accounts map[string]map[*account]bool // by channel
@@ -71,21 +76,76 @@ func (e *ear) part(a *account) {
 	e.sub = nil
 }
 
-// listen hands on what is told, until nobody listens any more. A lost connection is made anew, with all its channels, by Receive.
+// listen hands on what is told, until nobody listens any more. A lost connection is made anew, with all its channels, by the next receipt.
 func (e *ear) listen(ctx context.Context, sub *redis.PubSub, channel string) {
 	_ = sub.Subscribe(ctx, channel)
+	var pinged time.Time // and not answered yet; zero for none
 	for ctx.Err() == nil {
-		said, err := sub.Receive(ctx)
-		if err != nil {
-			select {
-			case <-ctx.Done():
-			case <-time.After(earPause):
+		said, err := sub.ReceiveTimeout(ctx, beat)
+		var timeout net.Error
+		switch {
+		case err == nil:
+			pinged = time.Time{}
+			if m, ok := said.(*redis.Message); ok {
+				e.tell(m)
 			}
-			continue
+		case errors.As(err, &timeout) && timeout.Timeout():
+			pinged = e.beat(ctx, sub, pinged)
+		default:
+			e.doubt(0)
+			pinged = time.Time{}
+			rest(ctx, earPause)
 		}
-		if m, ok := said.(*redis.Message); ok {
-			e.tell(m)
+	}
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+const (
+	// beat is how long nothing may be heard before Redis is asked for a sign of life: a process with slots in hand asks for the next
+	// ones much later, and would count its share from then on.
+	beat = 200 * time.Millisecond
+	// beatsFor is how long after an ask that goes on: a process that does not work need not know.
+	beatsFor = 2 * time.Second
+)
+
+// beat asks for a sign of life, or raises doubt where the last one that was asked for has not come.
+func (e *ear) beat(ctx context.Context, sub *redis.PubSub, pinged time.Time) time.Time {
+	now := time.Now()
+	switch {
+	case !pinged.IsZero():
+		e.doubt(now.Sub(pinged))
+		return time.Time{}
+	case now.UnixNano()-e.asked.Load() > int64(beatsFor):
+		return time.Time{}
+	}
+	_ = sub.Ping(ctx)
+	return now
+}
+
+// doubt asks whether Redis is still there, of which the last sign is older than that: the sooner a process knows, the less of its share is
+// lost. Where one server serves all, one account finds out for all.
+func (e *ear) doubt(silence time.Duration) {
+	e.mu.Lock()
+	var all []*account
+	for _, some := range e.accounts {
+		all = slices.AppendSeq(all, maps.Keys(some))
+	}
+	e.mu.Unlock()
+	for i, a := range all {
+		a.mu.Lock()
+		if a.doubted.IsZero() {
+			a.doubted = a.store.now().Add(-silence)
 		}
+		if i == 0 || !a.store.company.together {
+			a.poke(a.store.now())
+		}
+		a.mu.Unlock()
 	}
 }
 

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/seed-18ca0a92/throttle/budget"
 )
@@ -14,24 +15,27 @@ import (
 type outage struct {
 	err     error           // what went wrong last
 	shares  []budget.Budget // its part of the budgets; nil unless Share
-	probeAt time.Time       // when Redis may be asked again
-	probes  int
-	until   time.Time // Redis is there, and this is over then; zero while it is not
+	breaker *breaker        // says when Redis may be asked again
+	until   time.Time       // Redis is there, and this is over then; zero while it is not
 }
 
-// back reports whether the outage is over.
-func (o *outage) back(now time.Time) bool { return !o.until.IsZero() && !now.Before(o.until) }
+// on reports whether Redis is away, as far as is known.
+func (o *outage) on() bool { return o != nil && o.until.IsZero() }
 
-// comeBack ends the outage, once the others are back too: quiet from now.
+// may reports whether Redis may be asked.
+func (o *outage) may(now time.Time) bool { return o == nil || o.on() && o.breaker.allows(now) }
+
+// comeBack ends the outage, once the other processes are back too: quiet from now.
 func (a *account) comeBack(now time.Time, quiet time.Duration) {
 	if quiet <= 0 {
 		a.outage = nil
 		a.news.add(nil)
 		return
 	}
+	if a.outage.on() {
+		a.absence.since, a.absence.quiet = now, true
+	}
 	a.outage.until = now.Add(quiet)
-	a.outage.probeAt = a.outage.until
-	a.absence.since, a.absence.quiet = now, true
 	a.arm(a.outage.until)
 }
 
@@ -48,57 +52,74 @@ func (a *absence) over(told []float64) {
 	accumulate(a.spent, told, -1)
 }
 
-const (
-	// probeFirst and probeMost bound the time between two probes: soon enough that nobody notices a hiccup, rare enough not to be
-	// in the way of a server that starts.
-	probeFirst = 100 * time.Millisecond
-	probeMost  = 500 * time.Millisecond
-	// quietTime is how long it takes until all that work have found out that Redis is back: the longest pause, and an attempt that
-	// a client of Redis repeats before it gives up.
-	quietTime = 1200 * time.Millisecond
-	// probeSpread is the part of that time that is random, so that the processes do not all come back at once.
-	probeSpread = 0.3
-)
+// quietTime is how long it takes until all that work have found out that Redis is back: the longest pause between probes, and an
+// attempt that a client of Redis repeats before it gives up.
+const quietTime = 1200 * time.Millisecond
 
 var errLate = errors.New("redisbudget: Redis has not answered in time (WithTimeout)")
 
 // late is called when an ask takes long.
 func (a *account) late(asked uint64) {
+	var found finding
 	a.mu.Lock()
 	if a.flying && a.asks == asked {
-		a.fail(a.store.now(), errLate)
+		found = a.fail(a.store.now(), errLate, a.breaker(errLate))
 	}
 	a.mu.Unlock()
+	a.store.company.spread(a, found)
 	a.announce()
 }
 
+// breaker is the one to go by after an error: that of the store if it is Redis that fails, and one of its own if it is only this key.
+func (a *account) breaker(err error) *breaker {
+	if a.store.company.together && !ofKey(err) {
+		return &a.store.company.breaker
+	}
+	if a.outage != nil && a.outage.breaker != &a.store.company.breaker {
+		return a.outage.breaker
+	}
+	return new(breaker)
+}
+
 // fail makes the account go on by itself, or do so for longer.
-func (a *account) fail(now time.Time, err error) {
+func (a *account) fail(now time.Time, err error, by *breaker) (found finding) {
+	known := a.outage.on()
 	if a.outage == nil {
 		a.outage = &outage{}
 		if a.store.outage == Share {
-			a.outage.shares = a.shares(now)
+			a.outage.shares = a.shares(a.unanswered(now))
 		}
 		a.news.add(err)
+	}
+	if !known && by == &a.store.company.breaker {
+		found = finding{wentAway, err}
 	}
 	if a.absence.since.IsZero() {
 		a.absence.since = now
 	}
 	o := a.outage
-	o.err = err
-	o.until, a.absence.quiet = time.Time{}, false
-	pause := min(probeMost, probeFirst<<min(o.probes, 10))
-	o.probes++
-	o.probeAt = now.Add(time.Duration(float64(pause) * (1 - probeSpread*rand.Float64())))
-	a.arm(o.probeAt)
+	o.err, o.breaker, o.until, a.absence.quiet = err, by, time.Time{}, false
+	a.arm(by.fail(now))
 	a.news.changed = true
+	return found
+}
+
+// unanswered is since when Redis does not answer, as far as is known.
+func (a *account) unanswered(now time.Time) time.Time {
+	if a.flying && a.sent.Before(now) {
+		now = a.sent
+	}
+	if !a.doubted.IsZero() && a.doubted.Before(now) {
+		now = a.doubted
+	}
+	return now
 }
 
 // shares are the budgets of one of several equal processes, each with its part of what is spent. They run on the server's clock. What
-// was spent when Redis was last seen is taken for what is spent now: where all is used, that is so.
-func (a *account) shares(now time.Time) []budget.Budget {
+// was spent when Redis last answered is taken for what was spent when it ceased to: where all is used, that is so.
+func (a *account) shares(ceased time.Time) []budget.Budget {
 	processes := a.store.least(a.view.live)
-	clock := a.view.server(now)
+	clock := a.view.server(ceased)
 	var all []budget.Budget
 	for i, p := range a.policies {
 		share, err := budget.New(p.Share(1 / processes))
@@ -232,4 +253,10 @@ func (a *account) Err() error {
 		a.request(now)
 	}
 	return fmt.Errorf("%w: %w", ErrAway, a.outage.err)
+}
+
+// ofKey reports whether an error is about what one key holds, and not about Redis.
+func ofKey(err error) bool {
+	var shape *ShapeError
+	return errors.As(err, &shape) || errors.Is(err, errReply) || redis.HasErrorPrefix(err, "WRONGTYPE") || redis.HasErrorPrefix(err, "ERR")
 }

@@ -59,6 +59,7 @@ func freeAddr(t testing.TB) string {
 func (s *server) start() {
 	s.t.Helper()
 	if s.mini != nil {
+		s.mini.FlushAll()
 		require.NoError(s.t, s.mini.Restart())
 		return
 	}
@@ -83,7 +84,6 @@ func (s *server) start() {
 // kill ends the server as a crash would: at once, with all it remembered.
 func (s *server) kill() {
 	if s.mini != nil {
-		s.mini.FlushAll()
 		s.mini.Close()
 		return
 	}

@@ -22,6 +22,7 @@ type Store struct {
 	process string       // the name of this one
 	live    atomic.Int64 // processes last seen by any account
 	ear     ear
+	company company
 	now     func() time.Time // time.Now; tests have clocks that are wrong
 }
 
@@ -46,6 +47,7 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 		}
 	}
 	s.ear.client = client
+	s.company.serve(client)
 	return s, nil
 }
 
@@ -60,7 +62,9 @@ func (s *Store) Open(key string, policies []budget.Policy, wake func(), notify f
 		}
 		resolved[i] = p.Resolve()
 	}
-	return newAccount(s, key, slices.Clip(resolved), wake, notify), nil
+	a := newAccount(s, key, slices.Clip(resolved), wake, notify)
+	s.company.join(a)
+	return a, nil
 }
 
 // Sealed keeps budget.Store in this module.

@@ -26,9 +26,9 @@ func (a *account) talk() {
 		if !ok {
 			return
 		}
-		sent := a.store.now()
 		r, err := a.say(q)
-		a.hear(q, r, err, sent, a.store.now())
+		found := a.hear(q, r, err, a.store.now())
+		a.store.company.spread(a, found)
 		if err == nil {
 			a.store.ear.join(a)
 		}
@@ -51,6 +51,12 @@ func (a *account) say(q *ask) (*reply, error) {
 	return r, err
 }
 
+// poke sees to it that Redis is asked now, although nothing is wanted: whether it is there is in doubt. a.mu must be held.
+func (a *account) poke(now time.Time) {
+	a.poked = true
+	a.request(now)
+}
+
 // next is what to say now, if anything. Nothing ends the talk.
 func (a *account) next(now time.Time) (*ask, bool) {
 	a.mu.Lock()
@@ -63,10 +69,18 @@ func (a *account) next(now time.Time) (*ask, bool) {
 		}
 		return nil, false
 	}
+	if a.outage != nil && !a.outage.breaker.claim(now) {
+		a.busy = false // somebody else has just begun to
+		a.arm(now.Add(probeMost))
+		return nil, false
+	}
+	if a.slots > 0 {
+		a.store.ear.asked.Store(time.Now().UnixNano())
+	}
 	q := a.compose(now)
 	a.asks++
-	q.number, a.flying = a.asks, true
-	a.slots, a.oldest = 0, time.Time{}
+	q.number, a.flying, a.sent = a.asks, true, now
+	a.slots, a.oldest, a.poked = 0, time.Time{}, false
 	clear(a.back)
 	return q, true
 }
@@ -106,50 +120,58 @@ func (a *account) mayTalk(now time.Time) bool {
 	if a.closed {
 		return !a.left && a.outage == nil && a.view.opened
 	}
-	if a.outage != nil && now.Before(a.outage.probeAt) {
-		return false
-	}
-	return a.slots > 0 || a.tell.After(now) || a.owes()
+	wanted := a.slots > 0 || a.tell.After(now) || a.owes() || a.poked
+	return wanted && a.outage.may(now)
 }
 
 // hear takes an answer in, or its absence.
-func (a *account) hear(q *ask, r *reply, err error, sent, now time.Time) {
+func (a *account) hear(q *ask, r *reply, err error, now time.Time) (found finding) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.flying, a.news.changed = false, true
-	if err != nil {
-		a.fail(now, a.explain(err))
-		return
+	took := now.Sub(a.sent)
+	if err == nil && took > a.store.timeout && a.outage != nil { // it is there, but still too slow
+		err = errLate
 	}
-	a.view.update(r, now, min(now.Sub(sent), a.store.timeout))
+	if r != nil {
+		a.learn(q, r, now, min(took, a.store.timeout))
+	}
+	if err != nil {
+		err = a.explain(err)
+		found = a.fail(now, err, a.breaker(err))
+	} else if a.outage != nil {
+		a.outage.breaker.mend()
+		found = finding{what: cameBack}
+		a.comeBack(now, r.quiet)
+	}
+	a.flying, a.news.changed = false, true
+	return found
+}
+
+// learn takes in what an answer says.
+func (a *account) learn(q *ask, r *reply, now time.Time, trip time.Duration) {
+	a.view.update(r, now, trip)
+	a.doubted = time.Time{}
 	a.store.live.Store(int64(r.live))
 	if q.away > 0 {
 		a.absence.over(q.spent)
-	}
-	switch {
-	case a.outage == nil:
-	case now.Sub(sent) > a.store.timeout: // it is there, but still too slow
-		a.fail(now, errLate)
-	default:
-		a.comeBack(now, r.quiet)
 	}
 	a.compare(r)
 	a.hold(now, r.hold)
 	if q.hold > 0 && !a.tell.After(a.held) {
 		a.tell = time.Time{}
 	}
-	a.receive(q, r, sent, now)
+	a.receive(q, r, now)
 }
 
 // receive puts slots into the pool.
-func (a *account) receive(q *ask, r *reply, sent, now time.Time) {
+func (a *account) receive(q *ask, r *reply, now time.Time) {
 	for j, g := range r.slots {
 		left := q.more
 		if j == 0 {
 			left = q.need
 		}
 		// The script ran after sent and before now: from now on the slot is not too early, and until then not too late.
-		s := slot{due: now.Add(g.from), until: sent.Add(g.until), left: slices.Clone(left)}
+		s := slot{due: now.Add(g.from), until: a.sent.Add(g.until), left: slices.Clone(left)}
 		if s.until.Before(s.due) {
 			a.returns(s) // the answer took longer than the slot lives
 			continue
@@ -201,7 +223,7 @@ func (a *account) explain(err error) error {
 	case errors.As(err, &shape):
 		shape.Key, shape.Ours = a.key, a.declared
 		return shape
-	case errors.Is(err, errReply):
+	case errors.Is(err, errReply), errors.Is(err, errLate):
 		return err
 	}
 	return fmt.Errorf("redisbudget: %w", err)
@@ -231,13 +253,16 @@ func (a *account) fire() {
 		a.mu.Unlock()
 		return
 	}
-	if a.outage != nil && a.outage.back(now) {
-		a.comeBack(now, 0)
+	if o := a.outage; o != nil && !o.until.IsZero() {
+		a.comeBack(now, o.until.Sub(now))
 	}
 	if last := a.pool.last(); !last.IsZero() {
 		a.arm(last.Add(returnDelay))
 	}
 	a.request(now)
+	if a.outage.on() && a.slots > 0 && !a.busy {
+		a.arm(now.Add(probeMost)) // another account probes
+	}
 	a.news.changed = true
 	a.mu.Unlock()
 	a.announce()
