@@ -37,11 +37,12 @@ func (l *lane) holdFor(d time.Duration) {
 	}
 }
 
-// resume ends a hold.
+// resume ends a hold, for all that share the key.
 func (l *lane) resume() {
 	l.mu.Lock()
 	now := time.Now()
 	l.hold.release(now)
+	l.eachAccount(func(s *shared) { s.account.Resume() })
 	l.pump(now)
 	l.mu.Unlock()
 }

@@ -167,10 +167,16 @@ func (w *waiter) partOf(c claim) float64 {
 	return n / c.head.cost.of(c.by.unit)
 }
 
-// kick looks again who may go.
+// kick looks again who may go, as a store has news.
 func (l *lane) kick() {
+	now := time.Now()
 	l.mu.Lock()
-	l.pump(time.Now())
+	l.eachAccount(func(s *shared) {
+		if s.account.Resumed().After(l.hold.since) {
+			l.hold.release(now)
+		}
+	})
+	l.pump(now)
 	l.mu.Unlock()
 }
 

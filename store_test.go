@@ -63,7 +63,9 @@ func (a *account) State(now time.Time) (s []budget.State) {
 	return s
 }
 
-func (a *account) Hold(time.Time)  {}
-func (a *account) Held() time.Time { return time.Time{} }
-func (a *account) Err() error      { return nil }
-func (a *account) Close()          {}
+func (a *account) Hold(time.Time)     {}
+func (a *account) Held() time.Time    { return time.Time{} }
+func (a *account) Resume()            {}
+func (a *account) Resumed() time.Time { return time.Time{} }
+func (a *account) Err() error         { return nil }
+func (a *account) Close()             {}

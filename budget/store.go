@@ -31,8 +31,12 @@ type Account interface {
 	Give(now time.Time, c Cost)
 	// Err is why nothing may leave, and nothing should wait: the store is away, and was told to let nobody go on without it. Nil otherwise.
 	Err() error
-	// Hold tells all processes that nothing may leave before until. It is only ever extended.
+	// Hold tells all processes that nothing may leave before until. It is only ever extended, but for Resume.
 	Hold(until time.Time)
+	// Resume ends a hold for all processes before its time.
+	Resume()
+	// Resumed is when this process last learned that a hold was ended so, by itself or by another; the zero Time if never.
+	Resumed() time.Time
 	// Held is until when this or another process held the key; a moment in the past if nobody does.
 	Held() time.Time
 	// State describes the budgets in the order of the policies, as this process last saw them.

@@ -29,11 +29,15 @@ type account struct {
 	queued   bool      // somebody waits behind the head
 	lastSize int       // of the lease that was asked for last,
 	lastAt   time.Time // and when that was
+	served   bool      // it was enough for all who waited then
 	view     view
 	held     time.Time
 	doubted  time.Time // since when there is no sign of life, should Redis be away; zero = no doubt
 	poked    bool      // Redis is to be asked although nothing is wanted
 	tell     time.Time // a hold that the others do not know of yet; zero for none
+	heard    float64   // when a hold was last begun or ended, as Redis counts
+	resumed  time.Time // when this process learned of the last end
+	resume   time.Time // when it was asked to end a hold, which the others do not know of yet; zero for none
 	tryAt    time.Time // no slot is to be had if asked sooner
 	waitFor  time.Time // the slot that was too far ahead then
 	outage   *outage   // nil while Redis is there
@@ -147,6 +151,32 @@ func (a *account) Hold(until time.Time) {
 	a.request(a.store.now())
 }
 
+// Resume ends the hold for all processes: here at once, and there as soon as Redis has told them.
+func (a *account) Resume() {
+	now := a.store.now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.held, a.tell, a.resume = now, time.Time{}, now
+	a.startOver()
+	a.request(now)
+}
+
+// startOver gives back what was leased for the end of a hold, which has come sooner.
+func (a *account) startOver() {
+	for _, s := range a.pool.slots {
+		a.returns(s)
+	}
+	a.pool.slots = nil
+	a.tryAt, a.waitFor = time.Time{}, time.Time{}
+}
+
+// Resumed is when this process learned that a hold was over before its time; the zero Time if none ever was.
+func (a *account) Resumed() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.resumed
+}
+
 // Held is until when the key is held.
 func (a *account) Held() time.Time {
 	a.mu.Lock()
@@ -181,10 +211,8 @@ func (a *account) Close() {
 		return
 	}
 	a.closed = true
-	for _, s := range a.pool.slots {
-		a.returns(s)
-	}
-	a.pool.slots, a.slots = nil, 0
+	a.startOver()
+	a.slots = 0
 	if a.timer != nil {
 		a.timer.Stop()
 	}

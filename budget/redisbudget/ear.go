@@ -3,10 +3,10 @@ package redisbudget
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -151,22 +151,22 @@ func (e *ear) doubt(silence time.Duration) {
 
 // tell lets the accounts of a channel know of a hold.
 func (e *ear) tell(m *redis.Message) {
-	left, err := strconv.ParseFloat(m.Payload, 64)
-	if err != nil || !(left > 0) {
+	var changed, left float64
+	if n, err := fmt.Sscan(m.Payload, &changed, &left); n < 2 || err != nil || !(left >= 0) {
 		return
 	}
 	e.mu.Lock()
 	all := slices.Collect(maps.Keys(e.accounts[m.Channel]))
 	e.mu.Unlock()
 	for _, a := range all {
-		a.overhear(a.store.now(), time.Duration(min(left, longestHold)*1e3))
+		a.overhear(a.store.now(), changed, time.Duration(min(left, longestHold)*1e3))
 	}
 }
 
 // overhear is told of a hold that lasts d more.
-func (a *account) overhear(now time.Time, d time.Duration) {
+func (a *account) overhear(now time.Time, changed float64, d time.Duration) {
 	a.mu.Lock()
-	a.hold(now, d)
+	a.hold(now, changed, d)
 	a.news.changed = true
 	a.mu.Unlock()
 	a.announce()

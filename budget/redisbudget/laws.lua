@@ -3,6 +3,7 @@
 --   take(p, at, till, n)  takes them for a moment between at and till
 --   give(p, n, taken)     gives back what was to be used at the moment taken
 --   empty(p, at, n)       makes nothing available at that moment, or no more than n units spent in this window leave
+--   resume(p, held)       takes back that nothing was available before the moment held, for a bucket
 --   away(p, n, from)      counts n units that were spent since then without asking
 --   used(p), free(p, used), most(p), life(p)  what State says, what there can ever be, how long until all is free again
 
@@ -47,6 +48,14 @@ function bucket.empty(p, at)
   local t = at + bucket.holds(p, 1) / p.rate
   if not p.t or p.t < t then
     p.t, p.since, p.last = t, at, at
+  end
+end
+
+-- What was taken for after that moment is still owed, until it is given back.
+function bucket.resume(p, held)
+  if p.t and p.t >= held + bucket.holds(p, 1) / p.rate then
+    p.t = p.t - (held - now)
+    p.since, p.last = math.min(p.since, now), math.min(p.last, now)
   end
 end
 

@@ -30,44 +30,62 @@ const (
 	latenessPart = 200
 	// latenessLeast is what even a short window has to bear.
 	latenessLeast = 5 * time.Millisecond
-	// idleLife is how long a slot stays good that nobody waits for yet.
-	idleLife = time.Second
+	// idleMost bounds how long a slot stays good that nobody waits for yet.
+	idleMost = time.Second
 )
 
 // pace is how many calls have left lately: a count that fades.
 type pace struct {
-	count float64
-	at    time.Time
+	count     float64
+	since, at time.Time // of the first and the last one
 }
 
-// paceTime is how fast it fades: several leases, so that their rhythm does not show.
-const paceTime = 3 * time.Second
+const (
+	// paceTime is how fast it fades: several leases, so that their rhythm does not show.
+	paceTime = 3 * time.Second
+	// paceLeast is what the first calls count as the time of: they may have come at once.
+	paceLeast = 300 * time.Millisecond
+)
 
 func (p *pace) add(now time.Time) {
-	p.count = p.fade(now) + 1
+	if p.since.IsZero() {
+		p.since = now
+	}
+	p.count = p.count*p.fade(now.Sub(p.at)) + 1
 	p.at = now
 }
 
-func (p *pace) fade(now time.Time) float64 {
-	return p.count * math.Exp(-max(0, now.Sub(p.at).Seconds())/paceTime.Seconds())
+// fade is what is left of a count after some time.
+func (p *pace) fade(d time.Duration) float64 {
+	return math.Exp(-max(0, d.Seconds()) / paceTime.Seconds())
 }
 
 // rate is in calls per second.
-func (p *pace) rate(now time.Time) float64 { return p.fade(now) / paceTime.Seconds() }
+func (p *pace) rate(now time.Time) float64 {
+	if p.count == 0 {
+		return 0
+	}
+	span := paceTime.Seconds() * (1 - p.fade(max(paceLeast, now.Sub(p.since))))
+	return p.count * p.fade(now.Sub(p.at)) / span
+}
 
 // demand notes what is wanted, and asks for it when little of it is in hand. covered says that the head is served already.
 func (a *account) demand(now time.Time, need []float64, waiting budget.Cost, covered bool) {
+	if a.flying || now.Before(a.tryAt) {
+		return // when an answer comes, all who wait are looked at again
+	}
 	calls := max(1, waiting.Of(budget.Requests))
 	a.mean(need, waiting, calls)
 	size := a.leaseSize(now, calls)
-	if a.view.scarce {
-		size = min(size, int(calls)) // others wait for what this one might not need
+	if a.view.scarce { // others wait for what this one might not need
+		size = min(size, int(calls)-len(a.pool.slots))
 	}
-	if a.flying || covered && 2*len(a.pool.slots) > size || now.Before(a.tryAt) {
-		return // when an answer comes, all who wait are looked at again
+	if size < 1 || covered && !a.runsOut(now, size) || a.lingers(now) {
+		return
 	}
 	copy(a.need, need)
 	a.slots, a.queued = size, calls > 1
+	a.served = float64(size+len(a.pool.slots)) >= calls
 	a.lastSize, a.lastAt = size, now
 	a.request(now)
 }
@@ -82,31 +100,112 @@ func (a *account) mean(need []float64, waiting budget.Cost, calls float64) {
 	}
 }
 
-// leaseSize is how many slots to ask for: what this process uses up in leaseTime, as long as the others need not wait too long for their
-// turn; one when it is idle. While calls queue and leases are soon used up, each is twice as large as the one before.
+// askAhead is how long before the last slot the next ones are asked for, beside a round trip: what a busy machine takes to get round to it.
+const askAhead = 100 * time.Millisecond
+
+// runsOut reports whether it is time for more slots although some are in hand: where slots are scarce when the last of them is
+// near, so that as many calls as possible share an ask, and otherwise when half of them are spent.
+func (a *account) runsOut(now time.Time, size int) bool {
+	if a.view.scarce {
+		return a.pool.slots[len(a.pool.slots)-1].due.Sub(now) < askAhead+a.view.trip
+	}
+	return 2*len(a.pool.slots) <= size
+}
+
+// lingerLeast is how long calls wait at the least for others to ask along with, where others take what there is: what timers may be late by
+// costs nothing of the rate.
+const lingerLeast = 100 * time.Millisecond
+
+// lingers reports whether it is too soon for the next ask, and sees to it that there is one later.
+func (a *account) lingers(now time.Time) bool {
+	until := a.lastAt.Add(a.lingerTime(now))
+	if !a.served || a.view.live < 2 || !now.Before(until) {
+		return false
+	}
+	a.arm(until)
+	return true
+}
+
+// lingerTime is how long after an ask the next one may follow: about as long as the store says, which sees to it that calls wait no longer for
+// that than they would have to anyway. The asks are fewest for a given wait of all calls together when each process waits by the inverse
+// root of its rate.
+func (a *account) lingerTime(now time.Time) time.Duration {
+	if fair, _ := a.fairSize(); fair == 0 || !a.view.scarce {
+		return 0
+	}
+	equal := a.partSize() / gapTime.Seconds()
+	weight := math.Sqrt(equal / max(a.pace.rate(now), equal/16))
+	return min(gapTime, max(lingerLeast, time.Duration(weight*float64(a.view.linger))))
+}
+
+// leaseSize is how many slots to ask for: what this process uses up in leaseTime, or while they are good if nobody waits for them; one when it
+// is idle. While calls queue and leases are soon used up, each is twice as large as the one before.
 func (a *account) leaseSize(now time.Time, calls float64) int {
-	most := float64(maxLease)
-	for i, p := range a.policies {
-		if a.more[i] > 0 {
-			perSecond := p.Limit / p.Window.Seconds() / a.more[i]
-			most = min(most, perSecond*gapTime.Seconds()/a.store.least(a.view.live))
-		}
+	fair, most := a.fairSize()
+	if fair == 0 {
+		most = min(most, a.partSize())
+	}
+	if calls <= 1 {
+		return int(max(1, min(most, math.Floor(a.pace.rate(now)*a.idleLife().Seconds()))))
 	}
 	size := math.Ceil(a.pace.rate(now) * leaseTime.Seconds())
-	if calls > 1 && now.Sub(a.lastAt) < leaseTime {
+	if now.Sub(a.lastAt) < leaseTime {
 		size = max(size, min(calls, float64(2*a.lastSize)))
 	}
 	return int(max(1, min(most, size)))
 }
 
+// fairSize is how many slots each process may have at the least: so many that all together keep one from its turn for gapTime. It is 0 where
+// no bucket decides; then the store does not share out what there is by its level.
+func (a *account) fairSize() (fair, most float64) {
+	for _, p := range a.policies {
+		if !isBucket(p) {
+			return 0, maxLease
+		}
+	}
+	return max(1, a.partSize()), maxLease
+}
+
+// partSize is an equal part of what the budgets grant in gapTime.
+func (a *account) partSize() float64 {
+	least := float64(maxLease)
+	for i, p := range a.policies {
+		if a.more[i] > 0 {
+			perSecond := p.Limit / p.Window.Seconds() / a.more[i]
+			least = min(least, perSecond*gapTime.Seconds()/a.store.least(a.view.live))
+		}
+	}
+	return least
+}
+
+func isBucket(p budget.Policy) bool {
+	return p.Algorithm == budget.TokenBucket || p.Algorithm == budget.LeakyBucket
+}
+
+// idleLife is how long a slot is good that nobody waits for. What a bucket gains meanwhile must fit in beside what is in hand: else others
+// would be given what this process still may take, so it is half of what the bucket holds.
+func (a *account) idleLife() time.Duration {
+	life := idleMost
+	for _, p := range a.policies {
+		if isBucket(p) {
+			burst := 0.0
+			if p.Algorithm == budget.TokenBucket {
+				burst = p.Burst / p.Limit * p.Window.Seconds()
+			}
+			life = min(life, max(lateness, time.Duration(burst/2*float64(time.Second))))
+		}
+	}
+	return life
+}
+
 // slotLife is how long after its moment a slot shall be good.
 func (a *account) slotLife() time.Duration {
 	if !a.queued && a.slots > 1 {
-		return idleLife + 2*a.view.trip
+		return a.idleLife() + 2*a.view.trip
 	}
 	life := lateness
 	for _, p := range a.policies {
-		if p.Algorithm != budget.TokenBucket && p.Algorithm != budget.LeakyBucket {
+		if !isBucket(p) {
 			life = min(life, max(latenessLeast, p.Window/latenessPart))
 		}
 	}

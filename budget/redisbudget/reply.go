@@ -15,7 +15,9 @@ type reply struct {
 	live     int           // processes
 	ttl      time.Duration // the state lives that long if nobody asks again
 	hold     time.Duration // nothing may leave for that long
+	changed  float64       // when that was last said, by the server's clock in microseconds; negative: that nothing is held; 0 = never
 	quiet    time.Duration // not everybody may be back for that long
+	linger   time.Duration // how long calls wait for others before they ask together
 	wait     time.Duration // until there would be a slot, if it is beyond the horizon; negative: never
 	slots    []grant
 	seen     []sight // by policy
@@ -108,7 +110,7 @@ func parse(raw any) (*reply, error) {
 		return nil, errReply
 	}
 	r := &reply{epoch: w.text(), declared: w.text(), server: time.UnixMicro(int64(w.number())), live: int(w.whole()),
-		ttl: w.span(), hold: w.span(), quiet: w.span(), wait: w.span()}
+		ttl: w.span(), hold: w.span(), changed: w.number(), quiet: w.span(), linger: w.span(), wait: w.span()}
 	slots, seen := w.list(), w.list()
 	for len(slots.left) > 0 {
 		r.slots = append(r.slots, grant{from: slots.span(), until: slots.span()})

@@ -48,8 +48,12 @@ type ask struct {
 	slotLife  time.Duration // how long after its moment a slot may be used
 	horizon   time.Duration // a first slot further ahead is not wanted, only the wait
 	expires   time.Time     // by the server's clock: no slots are wanted when the script runs later; zero for no such time
+	fair      float64       // slots that each process may have if all want many; 0 = as many as are asked for
 	quiet     time.Duration // how long others may take to come back, should all have been away; 0 = there are none
 	hold      time.Duration
+	tells     time.Time     // until when that is, by our clock
+	resumes   time.Time     // holds from before that moment of the server's clock are over; zero = none
+	resumed   time.Time     // the same by our clock
 	age       time.Duration // how long ago the oldest of what is given back was due; negative if it lies ahead
 	need      []float64     // the first slot
 	more      []float64     // each one after it
@@ -61,10 +65,11 @@ type ask struct {
 // args are the arguments of the script.
 func (q *ask) args() []any {
 	args := []any{q.policies, bit(q.opens), q.epoch, q.nonce, bit(q.remembers), micros(q.away), q.process, micros(q.life),
-		q.slots, micros(q.slotLife), micros(q.horizon), moment(q.expires), micros(q.quiet), micros(q.hold), micros(q.age)}
+		q.slots, micros(q.slotLife), micros(q.horizon), moment(q.expires), amount(q.fair),
+		micros(q.quiet), micros(q.hold), micros(q.age), moment(q.resumes)}
 	for i := range q.need {
 		for _, n := range []float64{q.need[i], q.more[i], q.back[i], q.spent[i], q.memory[i]} {
-			args = append(args, strconv.FormatFloat(n, 'f', -1, 64))
+			args = append(args, amount(n))
 		}
 	}
 	return args
@@ -76,6 +81,8 @@ func bit(b bool) string {
 	}
 	return "0"
 }
+
+func amount(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 func micros(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
 
@@ -95,8 +102,8 @@ func describe(policies []budget.Policy) string {
 		if !p.Anchor.IsZero() {
 			phase = p.Anchor.Sub(time.Unix(0, 0).Add(p.Anchor.Sub(time.Unix(0, 0)).Truncate(p.Window)))
 		}
-		for _, word := range []string{p.Algorithm.String(), url.QueryEscape(p.Unit), strconv.FormatFloat(p.Limit, 'f', -1, 64),
-			micros(p.Window), strconv.FormatFloat(p.Burst, 'f', -1, 64), micros(phase)} {
+		for _, word := range []string{p.Algorithm.String(), url.QueryEscape(p.Unit), amount(p.Limit),
+			micros(p.Window), amount(p.Burst), micros(phase)} {
 			b.WriteString(word)
 			b.WriteByte(' ')
 		}

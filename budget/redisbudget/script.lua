@@ -36,8 +36,9 @@ local declared, opens, known, nonce = word(), word() == '1', word(), word()
 local remembers, away = word() == '1', number()
 local me, seen = word(), number()
 local count, life, horizon = number(), number(), number()
-local expires = number()
+local expires, fair = number(), number()
 local quietTime, hold, age = number(), number(), number()
+local resumes = number()
 
 -- Whose limits count: those of who opened last.
 local fresh = not S.epoch
@@ -50,7 +51,7 @@ if theirs ~= declared then
     if not opens then
       return { 'shape', theirs }
     end
-    S, fresh, epoch = { hold = S.hold }, true, nonce
+    S, fresh, epoch = { hold = S.hold, changed = S.changed }, true, nonce
     remembers = true
   elseif not opens then
     policies = their
@@ -100,16 +101,29 @@ if quietTime > 0 and (lost and fresh or away > 0 and now - tonumber(S.seen or 0)
   end
 end
 
--- A hold is only ever extended. What the bucket holds at its end is nothing: a refusal has shown that.
-local held = tonumber(S.hold or 0)
+-- A hold is only ever extended, until somebody ends it. What a bucket holds at its end is nothing: a refusal has shown that. `changed` is
+-- when that was last said, negative if it was that nothing is held any more.
+local held, changed = tonumber(S.hold or 0), tonumber(S.changed or 0)
+local function say()
+  redis.pcall('PUBLISH', KEYS[1], text(changed) .. ' ' .. text(math.max(0, held - now)))
+end
+if resumes > 0 and held > now and changed <= resumes then
+  for _, p in ipairs(policies) do
+    if laws[p.kind] == bucket then
+      p.resume(p, held)
+    end
+  end
+  held, changed = 0, -now
+  say()
+end
 if now + hold > held and hold > 0 then
-  held = now + hold
+  held, changed = now + hold, now
   for _, p in ipairs(policies) do
     if laws[p.kind] == bucket then
       p.empty(p, held)
     end
   end
-  redis.pcall('PUBLISH', KEYS[1], text(hold))
+  say()
 end
 
 -- The earliest moment for units of all policies; nil if one of them can never hold them.
@@ -129,6 +143,14 @@ end
 if expires > 0 and now > expires then
   count = 0
 end
+
+-- Whoever wants many slots gets its fair part, `fair`, times a factor that is the same for all: so large that what is handed out ahead
+-- lasts for `aim`. Whoever wants less gets that, and leaves room to the others. Beyond their part nobody gets slots further ahead.
+local aim, settles = 640000, 800000 -- what is handed out ahead, and how fast the factor follows
+local factor, wanted, lead = tonumber(S.factor or 1), count, 0
+if fair > 0 then
+  count = math.min(count, math.max(1, math.floor(fair * factor + 0.5)))
+end
 local wait, slots = 0, {}
 for j = 1, count do
   local units = j == 1 and need or more
@@ -137,6 +159,9 @@ for j = 1, count do
     if j == 1 then
       wait = at and at - now or -1
     end
+    break
+  end
+  if fair > 0 and j > math.max(1, fair) and at - now > aim then
     break
   end
   local till = at + life
@@ -150,8 +175,29 @@ for j = 1, count do
       p.take(p, at, till, units[i])
     end
   end
+  lead = j == 1 and at - now or lead
   slots[#slots + 1] = text(at - now)
   slots[#slots + 1] = text(till - now)
+end
+
+if fair > 0 and #slots > 0 and (wanted > count or lead > aim) then
+  local past = math.min(1000000, now - tonumber(S.adapted or now))
+  factor = math.max(1, math.min(1000, factor * (aim / math.max(lead, aim / 16)) ^ (past / settles)))
+  S.adapted, S.factor = text(now), text(factor)
+end
+
+-- What waits here may as well wait in the processes, for others to ask along with: so long that no more than `margin` is handed out ahead.
+-- If nothing is, somebody may be late, and the time soon shrinks.
+local margin, follows, shrinks = 100000, 500000, 400000
+local linger = tonumber(S.linger or 0)
+if fair > 0 and #slots > 0 then
+  local past = math.min(1000000, now - tonumber(S.paced or now))
+  if lead > 0 then
+    linger = math.max(0, math.min(800000, linger + (lead - margin) * past / follows))
+  else
+    linger = linger * math.exp(-past / shrinks)
+  end
+  S.paced, S.linger = text(now), text(linger)
 end
 
 local out = { 'epoch', epoch, 'declared', theirs, 'seen', text(now), 'quiet', text(quiet) }
@@ -172,7 +218,15 @@ for i, p in ipairs(policies) do
     end
   end
 end
-if held > now then
+for _, f in ipairs({ 'factor', 'adapted', 'linger', 'paced' }) do
+  if S[f] then
+    out[#out + 1] = f
+    out[#out + 1] = S[f]
+  end
+end
+if changed ~= 0 then
+  out[#out + 1] = 'changed'
+  out[#out + 1] = text(changed)
   out[#out + 1] = 'hold'
   out[#out + 1] = text(held)
 end
@@ -194,5 +248,5 @@ redis.call('PEXPIRE', KEYS[2], string.format('%.0f', ttl))
 
 return {
   'ok', epoch, theirs == declared and '' or theirs, text(now), redis.call('ZCARD', KEYS[2]), text(ttl),
-  text(math.max(0, held - now)), text(math.max(0, quiet - now)), text(wait), slots, seenNow,
+  text(math.max(0, held - now)), text(changed), text(math.max(0, quiet - now)), text(linger), text(wait), slots, seenNow,
 }

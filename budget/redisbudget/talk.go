@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -103,11 +104,17 @@ func (a *account) compose(now time.Time) *ask {
 	if a.store.least(a.view.live) > 1 && !a.absence.quiet {
 		q.quiet = quietTime
 	}
+	if !a.resume.IsZero() {
+		q.resumes, q.resumed = a.view.server(a.resume), a.resume
+	}
+	if a.slots > 0 {
+		q.fair, _ = a.fairSize()
+	}
 	if !a.oldest.IsZero() {
 		q.age = now.Sub(a.oldest)
 	}
 	if a.tell.After(now) {
-		q.hold = a.tell.Sub(now)
+		q.hold, q.tells = a.tell.Sub(now), a.tell
 	}
 	if !a.absence.since.IsZero() {
 		q.away = max(time.Microsecond, now.Sub(a.absence.since))
@@ -120,7 +127,7 @@ func (a *account) mayTalk(now time.Time) bool {
 	if a.closed {
 		return !a.left && a.outage == nil && a.view.opened
 	}
-	wanted := a.slots > 0 || a.tell.After(now) || a.owes() || a.poked
+	wanted := a.slots > 0 || a.tell.After(now) || !a.resume.IsZero() || a.owes() || a.poked
 	return wanted && a.outage.may(now)
 }
 
@@ -149,6 +156,9 @@ func (a *account) hear(q *ask, r *reply, err error, now time.Time) (found findin
 
 // learn takes in what an answer says.
 func (a *account) learn(q *ask, r *reply, now time.Time, trip time.Duration) {
+	if r.epoch != a.view.epoch {
+		a.heard = 0 // the new state may come from another clock
+	}
 	a.view.update(r, now, trip)
 	a.doubted = time.Time{}
 	a.store.live.Store(int64(r.live))
@@ -156,10 +166,13 @@ func (a *account) learn(q *ask, r *reply, now time.Time, trip time.Duration) {
 		a.absence.over(q.spent)
 	}
 	a.compare(r)
-	a.hold(now, r.hold)
-	if q.hold > 0 && !a.tell.After(a.held) {
+	if q.hold > 0 && a.tell.Equal(q.tells) {
 		a.tell = time.Time{}
 	}
+	if a.resume.Equal(q.resumed) {
+		a.resume = time.Time{}
+	}
+	a.hold(now, r.changed, r.hold)
 	a.receive(q, r, now)
 }
 
@@ -179,16 +192,14 @@ func (a *account) receive(q *ask, r *reply, now time.Time) {
 		a.pool.add(s)
 	}
 	if a.closed {
-		for _, s := range a.pool.slots {
-			a.returns(s)
-		}
-		a.pool.slots = nil
+		a.startOver()
 		return
 	}
 	if len(r.slots) > 0 {
 		a.arm(a.pool.last().Add(returnDelay))
 	}
 	a.tryAt, a.waitFor = time.Time{}, time.Time{}
+	a.served = a.served && len(r.slots) == q.slots
 	if r.wait > 0 {
 		a.waitFor = now.Add(r.wait)
 		a.tryAt = now.Add(max(r.wait-horizon, retryLeast))
@@ -196,10 +207,19 @@ func (a *account) receive(q *ask, r *reply, now time.Time) {
 	}
 }
 
-// hold is what a process learns of a hold that lasts d more.
-func (a *account) hold(now time.Time, d time.Duration) {
-	if until := now.Add(d); d > 0 && until.After(a.held) {
-		a.held = until
+// hold is what a process learns of a hold that lasts d more, or that there is none any more. changed is when that was said; what is older
+// than the newest that was heard tells nothing.
+func (a *account) hold(now time.Time, changed float64, d time.Duration) {
+	if math.Abs(changed) <= a.heard || !a.resume.IsZero() { // what is to be ended will be heard of when it was
+		return
+	}
+	a.heard = math.Abs(changed)
+	switch {
+	case changed > 0:
+		a.held = latest(a.tell, now.Add(d))
+	case a.tell.IsZero():
+		a.held, a.resumed = now, now
+		a.startOver()
 	}
 }
 

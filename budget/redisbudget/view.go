@@ -18,6 +18,7 @@ type view struct {
 	most   []float64     // what each budget can ever hold
 	trip   time.Duration // of a question and its answer: the slowest lately
 	scarce bool          // the last slots were not to be had at once
+	linger time.Duration // how long calls wait for others before they ask
 	theirs string        // policies of another process that count instead of ours; empty for none
 }
 
@@ -27,6 +28,7 @@ const tripFade = 0.9
 // update takes an answer in. A longest round trip counts until ten or twenty faster ones have come.
 func (v *view) update(r *reply, received time.Time, trip time.Duration) {
 	v.epoch, v.opened, v.at, v.clock, v.ttl, v.live, v.seen = r.epoch, true, received, r.server, r.ttl, r.live, r.seen
+	v.linger = r.linger
 	v.trip = max(trip, time.Duration(float64(v.trip)*tripFade))
 	if len(r.slots) > 0 || r.wait > 0 {
 		v.scarce = len(r.slots) == 0 || r.slots[len(r.slots)-1].from > 0
