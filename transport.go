@@ -96,7 +96,7 @@ func (t *Transport) Hold(key string, d time.Duration) {
 	}
 }
 
-// Resume ends the hold of a key, whoever imposed it.
+// Resume ends the hold of a key, whoever imposed it. Where a store is shared, it does so for all processes.
 func (t *Transport) Resume(key string) {
 	if l := t.find(key); l != nil {
 		l.resume()

@@ -1,7 +1,6 @@
 package redisbudget
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -76,36 +75,6 @@ func (v *verbs) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		v.mu.Unlock()
 		return next(ctx, cmd)
 	}
-}
-
-// DST-04: an answer that is lost costs the slots that were in it, and is never asked for again.
-func TestDST04ALostAnswerIsNotAskedForAgain(t *testing.T) {
-	t.Parallel()
-	s := startRedis(t)
-	p := startProxy(t, s.addr)
-	client := redis.NewClient(&redis.Options{Addr: p.addr, MaxRetries: 5})
-	t.Cleanup(func() { _ = client.Close() })
-	law := newLaw(t, client, "host", budget.PerHour(1e6).Using(budget.FixedWindow))
-	require.NotPanics(t, func() { law.take(midnight, 1) })
-	var dropped, granted int
-	var drop atomic.Bool
-	p.set(0, func(answer []byte) bool { return bytes.HasPrefix(answer, []byte("*")) && drop.Load() })
-	for i := range 300 {
-		drop.Store(i%10 == 3)
-		q := &ask{slots: 1, need: []float64{1}, more: []float64{1}, back: []float64{0}, spent: []float64{0}, memory: []float64{0},
-			horizon: time.Hour, policies: describe(law.policies), process: "p", life: time.Minute, epoch: law.epoch}
-		_, err := law.script.run(context.Background(), client, law.names, q)
-		if err != nil {
-			dropped++
-			continue
-		}
-		granted++
-	}
-	drop.Store(false)
-	spent := law.ask(midnight, &ask{}).seen[0].used - 1
-	assert.Equal(t, 30, dropped)
-	assert.Equal(t, 270, granted)
-	assert.LessOrEqual(t, spent-float64(granted), float64(dropped), "no answer was asked for twice")
 }
 
 // DST-05: while Redis is away each mode does what it says, and tells it once.

@@ -1,12 +1,8 @@
 package redisbudget
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/seed-18ca0a92/throttle/budget"
 )
@@ -55,8 +51,6 @@ func (a *absence) over(told []float64) {
 // quietTime is how long it takes until all that work have found out that Redis is back: the longest pause between probes, and an
 // attempt that a client of Redis repeats before it gives up.
 const quietTime = 1200 * time.Millisecond
-
-var errLate = errors.New("redisbudget: Redis has not answered in time (WithTimeout)")
 
 // late is called when an ask takes long.
 func (a *account) late(asked uint64) {
@@ -232,31 +226,4 @@ func windowOf(p budget.Policy, t time.Time) time.Time {
 	}
 	phase := anchor.Sub(anchor.Truncate(p.Window))
 	return t.Add(-phase).Truncate(p.Window).Add(phase)
-}
-
-// ErrAway is what calls fail with under Closed while Redis is away. What went wrong is wrapped with it.
-var ErrAway = errors.New("redisbudget: Redis is away, and nothing leaves without it (WithOutage)")
-
-// Err is ErrAway, with its cause, while nothing may leave. It asks Redis again by itself when that is due.
-func (a *account) Err() error {
-	now := a.store.now()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.outage == nil || a.store.outage != Closed {
-		return nil
-	}
-	if len(a.pool.slots) > 0 {
-		return nil // what is in hand may be spent
-	}
-	if !a.flying && !a.closed {
-		a.slots = max(a.slots, 1)
-		a.request(now)
-	}
-	return fmt.Errorf("%w: %w", ErrAway, a.outage.err)
-}
-
-// ofKey reports whether an error is about what one key holds, and not about Redis.
-func ofKey(err error) bool {
-	var shape *ShapeError
-	return errors.As(err, &shape) || errors.Is(err, errReply) || redis.HasErrorPrefix(err, "WRONGTYPE") || redis.HasErrorPrefix(err, "ERR")
 }

@@ -62,6 +62,8 @@ if opens then
 end
 
 local lost = remembers and (fresh or known ~= '' and known ~= epoch)
+local held, changed = tonumber(S.hold or 0), tonumber(S.changed or 0)
+local ends = resumes > 0 and held > now and changed <= resumes
 local need, more, spent = {}, {}, {}
 for i, p in ipairs(policies) do
   for _, f in ipairs(p.fields) do
@@ -81,6 +83,9 @@ for i, p in ipairs(policies) do
     end
   elseif away > 0 then
     p.away(p, spent[i], now - away)
+  end
+  if ends and p.resume then
+    p.resume(p, held)
   end
   if back > 0 and known == epoch then
     p.give(p, back, now - age)
@@ -103,16 +108,10 @@ end
 
 -- A hold is only ever extended, until somebody ends it. What a bucket holds at its end is nothing: a refusal has shown that. `changed` is
 -- when that was last said, negative if it was that nothing is held any more.
-local held, changed = tonumber(S.hold or 0), tonumber(S.changed or 0)
 local function say()
   redis.pcall('PUBLISH', KEYS[1], text(changed) .. ' ' .. text(math.max(0, held - now)))
 end
-if resumes > 0 and held > now and changed <= resumes then
-  for _, p in ipairs(policies) do
-    if laws[p.kind] == bucket then
-      p.resume(p, held)
-    end
-  end
+if ends then
   held, changed = 0, -now
   say()
 end

@@ -2,8 +2,6 @@ package redisbudget
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -105,7 +103,7 @@ func (a *account) compose(now time.Time) *ask {
 		q.quiet = quietTime
 	}
 	if !a.resume.IsZero() {
-		q.resumes, q.resumed = a.view.server(a.resume), a.resume
+		q.resumes, q.resumed = a.view.server(a.resume).Add(a.view.trip), a.resume // that clock may be a round trip slow
 	}
 	if a.slots > 0 {
 		q.fair, _ = a.fairSize()
@@ -234,56 +232,4 @@ func (a *account) compare(r *reply) {
 		return
 	}
 	a.news.add(&LimitsError{Key: a.key, Ours: a.declared, Theirs: r.declared})
-}
-
-// explain says where an error comes from.
-func (a *account) explain(err error) error {
-	var shape *ShapeError
-	switch {
-	case errors.As(err, &shape):
-		shape.Key, shape.Ours = a.key, a.declared
-		return shape
-	case errors.Is(err, errReply), errors.Is(err, errLate):
-		return err
-	}
-	return fmt.Errorf("redisbudget: %w", err)
-}
-
-// arm sets the timer, unless it fires sooner already.
-func (a *account) arm(at time.Time) {
-	if a.closed || !a.alarm.IsZero() && !at.Before(a.alarm) {
-		return
-	}
-	a.alarm = at
-	d := max(0, at.Sub(a.store.now()))
-	if a.timer == nil {
-		a.timer = time.AfterFunc(d, a.fire)
-		return
-	}
-	a.timer.Reset(d)
-}
-
-// fire gives back what has lapsed, and lets those who wait ask again.
-func (a *account) fire() {
-	now := a.store.now()
-	a.mu.Lock()
-	a.alarm = time.Time{}
-	a.lapse(now)
-	if a.closed {
-		a.mu.Unlock()
-		return
-	}
-	if o := a.outage; o != nil && !o.until.IsZero() {
-		a.comeBack(now, o.until.Sub(now))
-	}
-	if last := a.pool.last(); !last.IsZero() {
-		a.arm(last.Add(returnDelay))
-	}
-	a.request(now)
-	if a.outage.on() && a.slots > 0 && !a.busy {
-		a.arm(now.Add(probeMost)) // another account probes
-	}
-	a.news.changed = true
-	a.mu.Unlock()
-	a.announce()
 }
