@@ -23,6 +23,7 @@ type fleet struct {
 	upstream *throttletest.Upstream
 	url      string
 	members  []*member
+	lag      func() Lag // of the upstream
 }
 
 // member is one of the processes.
@@ -76,6 +77,7 @@ func enlist(t *testing.T, o orders) *member {
 }
 
 func (f *fleet) begin() {
+	f.lag = watchLag()
 	for _, m := range f.members {
 		_, err := io.WriteString(m.in, "go\n")
 		require.NoError(f.t, err)
@@ -157,6 +159,12 @@ func total(all []findings) (sum findings) {
 		sum.Refused += f.Refused
 		sum.Failed += f.Failed
 		sum.Asks += f.Asks
+		sum.EarlyOK += f.EarlyOK
+		sum.EarlyAsks += f.EarlyAsks
+		sum.Longest = max(sum.Longest, f.Longest)
+		sum.Held += f.Held / time.Duration(len(all))
+		sum.Lag.Worst = max(sum.Lag.Worst, f.Lag.Worst)
+		sum.Lag.Lost += f.Lag.Lost / time.Duration(len(all))
 		sum.Degraded += f.Degraded
 		sum.Back += f.Back
 	}
@@ -177,106 +185,155 @@ func crew(s *server, n int, d time.Duration) []orders {
 	return all
 }
 
-// verdict is what a fleet made of the quota of fleetRate and fleetBurst in a span.
+// verdict is what a fleet made of the quota of fleetRate and fleetBurst.
 type verdict struct {
-	used, overshoot, jain, asks float64 // asks of Redis per call
-	total                       findings
-	refused                     int
+	used, overshoot, jain float64
+	asks                  float64 // of Redis per call, after the beginning
+	total                 findings
+	refused               int
+	span                  time.Duration
 }
 
-func (f *fleet) judge(all []findings, span time.Duration) verdict {
+// judge looks at a span from begin on, or from the first call on with the burst if that is 0.
+func (f *fleet) judge(all []findings, begin, span time.Duration) verdict {
 	f.t.Helper()
+	lag := f.lag()
 	arrivals := f.arrivals()
 	v := verdict{used: used(arrivals, fleetRate, fleetBurst, span), overshoot: overshoot(arrivals, fleetRate, fleetBurst), jain: jain(all),
-		total: total(all), refused: f.upstream.Stats().Refused}
-	v.asks = float64(v.total.Asks) / float64(v.total.OK)
+		total: total(all), refused: f.upstream.Stats().Refused, span: span}
+	if begin > 0 {
+		v.used = between(arrivals, begin, begin+span) / (fleetRate * span.Seconds())
+	}
+	v.total.Lag.Worst = max(v.total.Lag.Worst, lag.Worst)
+	v.total.Lag.Lost += lag.Lost
+	v.asks = float64(v.total.Asks-v.total.EarlyAsks) / float64(v.total.OK-v.total.EarlyOK)
 	f.t.Logf("%+v, per second: %v", v, perSecond(arrivals))
+	return v
+}
+
+// goal is what a fleet is to reach.
+type goal struct {
+	used, jain, asks, over float64 // over: beside the one call
+	refused                func(calls int) int
+}
+
+func none(int) int             { return 0 }
+func onePerThousand(n int) int { return n / 1000 }
+
+// met reports whether it is reached, whatever the machine did.
+func (g *goal) met(v *verdict) bool {
+	return v.used >= g.used && v.jain >= g.jain && v.asks <= g.asks && v.overshoot <= 1+g.over && v.refused <= g.refused(v.total.OK)
+}
+
+// disturbed reports whether the machine stood still for longer than a fleet can bear.
+func (v *verdict) disturbed() bool { return v.total.Lag.Worst > lagBearable }
+
+// play lets a fleet try, again if need be, up to three times in all: figures that are missed while the machine stands still are those of
+// the machine. If it is so each time, a fleet may lack what that lost, and what it was held for after calls that piled up; but it
+// exceeds the limit by no more than what piles up in that time.
+func (g *goal) play(t *testing.T, try func() verdict) (v verdict) {
+	t.Helper()
+	for range 3 {
+		if v = try(); g.met(&v) || !v.disturbed() {
+			break
+		}
+		t.Log("the machine stood still, once more")
+	}
+	used, over, refused := g.used, 1+g.over, g.refused(v.total.OK)
+	if v.disturbed() {
+		used -= (v.total.Lag.Lost + v.total.Held).Seconds() / v.span.Seconds()
+		over += fleetRate * (v.total.Lag.Worst - lagBearable).Seconds()
+		refused += int(fleetRate * v.total.Lag.Lost.Seconds())
+	}
+	assert.GreaterOrEqual(t, v.used, used, "used")
+	assert.LessOrEqual(t, v.overshoot, over, "overshoot")
+	assert.LessOrEqual(t, v.refused, refused, "refused")
+	assert.GreaterOrEqual(t, v.jain, g.jain, "fairness")
+	assert.LessOrEqual(t, v.asks, g.asks, "asks per call")
+	assert.Zero(t, v.total.Failed, v.total.Err)
 	return v
 }
 
 func TestTenProcessesUseOneQuotaInFullAndNoMore(t *testing.T) {
 	const begin, span = time.Second, 20 * time.Second // until all have started, and from then on
-	f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), crew(startRedis(t), 10, begin+span+time.Second)...)
-	f.begin()
-	v := f.judge(f.report(), begin+span)
-	assert.Zero(t, v.refused)
-	assert.Zero(t, v.total.Failed, v.total.Err)
+	g := goal{used: 0.99, jain: 0.995, asks: 0.2, refused: none}
+	v := g.play(t, func() verdict {
+		f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), crew(startRedis(t), 10, begin+span+time.Second)...)
+		f.begin()
+		return f.judge(f.report(), begin, span)
+	})
 	assert.Zero(t, v.total.Degraded)
-	assert.GreaterOrEqual(t, between(f.arrivals(), begin, begin+span)/(fleetRate*span.Seconds()), 0.99)
-	assert.LessOrEqual(t, v.overshoot, 1.0)
-	assert.GreaterOrEqual(t, v.jain, 0.995)
-	assert.LessOrEqual(t, v.asks, 0.2)
 }
 
 // One process wants 55 % of what all ten want, and that is a tenth more than there is.
 func TestSkewedDemandUsesTheQuotaToo(t *testing.T) {
-	const begin, span = 2 * time.Second, 8 * time.Second // until there is a queue, and from then on
-	all := crew(startRedis(t), 10, begin+span+time.Second)
-	for i := range all {
-		all[i].Callers, all[i].Rate = 0, 0.05*1.1*fleetRate
-	}
-	all[0].Rate = 0.55 * 1.1 * fleetRate
-	f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), all...)
-	f.begin()
-	v := f.judge(f.report(), begin+span)
-	assert.Zero(t, v.refused)
-	assert.GreaterOrEqual(t, between(f.arrivals(), begin, begin+span)/(fleetRate*span.Seconds()), 0.98)
-	assert.LessOrEqual(t, v.overshoot, 1.0)
+	const begin, span = 3 * time.Second, 8 * time.Second // until there is a queue, and from then on
+	g := goal{used: 0.98, asks: 0.2, refused: none}
+	g.play(t, func() verdict {
+		all := crew(startRedis(t), 10, begin+span+time.Second/2)
+		for i := range all {
+			all[i].Callers, all[i].Rate, all[i].Begin = 0, 0.05*1.1*fleetRate, begin
+		}
+		all[0].Rate = 0.55 * 1.1 * fleetRate
+		f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), all...)
+		f.begin()
+		return f.judge(f.report(), begin, span)
+	})
 }
 
-// outageTest lets something happen to the server of a fleet in mid-run.
-func outageTest(t *testing.T, end time.Duration, happens func(s *server)) verdict {
+// outageTest lets something happen to the server of a fleet of four in mid-run. What they exceed the limit by is the lease of one at the most.
+func outageTest(t *testing.T, happens func(s *server)) {
 	t.Parallel()
-	s := startRedis(t)
-	all := crew(s, 4, end)
-	for i := range all {
-		all[i].Timeout = 300 * time.Millisecond
+	const end = 14 * time.Second
+	g := goal{used: 0.95, jain: 0.95, asks: 0.2, over: fleetRate * gapTime.Seconds() / 4, refused: onePerThousand}
+	v := g.play(t, func() verdict {
+		s := startRedis(t)
+		all := crew(s, 4, end)
+		for i := range all {
+			all[i].Timeout = 300 * time.Millisecond
+		}
+		f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), all...)
+		f.begin()
+		happens(s)
+		return f.judge(f.report(), 0, end-time.Second)
+	})
+	assert.Less(t, v.total.Longest, 5*time.Second, "nobody hangs: each has twenty callers, who wait for 0.8 s at all times")
+	if !v.disturbed() {
+		assert.Equal(t, 4, v.total.Degraded, "each process says so once")
 	}
-	f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), all...)
-	f.begin()
-	happens(s)
-	return f.judge(f.report(), end-time.Second)
+	assert.Equal(t, v.total.Degraded, v.total.Back, "and is back as often")
 }
 
 func TestRedisDiesAndComesBackEmpty(t *testing.T) {
-	v := outageTest(t, 16*time.Second, func(s *server) {
+	outageTest(t, func(s *server) {
 		time.Sleep(2 * time.Second)
 		s.kill()
 		time.Sleep(3 * time.Second)
 		s.start()
 	})
-	assert.LessOrEqual(t, v.overshoot, fleetRate*gapTime.Seconds()/4, "the lease of one of the four")
-	assert.GreaterOrEqual(t, v.used, 0.85)
-	assert.Zero(t, v.total.Failed, v.total.Err)
-	assert.Equal(t, 4, v.total.Degraded, "each process says so once")
-	assert.Equal(t, 4, v.total.Back, "and is back once")
 }
 
 func TestRedisStandsStillForFiveSeconds(t *testing.T) {
-	v := outageTest(t, 12*time.Second, func(s *server) {
+	outageTest(t, func(s *server) {
 		time.Sleep(2 * time.Second)
 		s.pause()
 		time.Sleep(5 * time.Second)
 		s.resume()
 	})
-	assert.LessOrEqual(t, v.overshoot, fleetRate*gapTime.Seconds()/4, "the lease of one of the four")
-	assert.GreaterOrEqual(t, v.used, 0.8)
-	assert.Zero(t, v.total.Failed, v.total.Err)
-	assert.Equal(t, 4, v.total.Degraded)
-	assert.Equal(t, 4, v.total.Back)
 }
 
 // A process dies with slots in hand: they are lost, and nothing else.
 func TestAProcessThatDiesTakesOnlyItsLeaseAlong(t *testing.T) {
 	t.Parallel()
-	s := startRedis(t)
-	f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), crew(s, 3, 8*time.Second)...)
-	f.begin()
-	time.Sleep(2 * time.Second)
-	require.NoError(t, f.members[0].cmd.Process.Kill())
-	f.members = f.members[1:]
-	v := f.judge(f.report(), 7*time.Second)
-	assert.LessOrEqual(t, v.overshoot, 1.0)
-	assert.GreaterOrEqual(t, between(f.arrivals(), 4*time.Second, 7*time.Second), 0.95*3*fleetRate, "the others have all of it")
-	assert.Zero(t, v.total.Failed, v.total.Err)
+	const dies, settles, span = 2 * time.Second, 4 * time.Second, 4 * time.Second
+	g := goal{used: 0.98, jain: 0.98, asks: 0.2, refused: none}
+	g.play(t, func() verdict {
+		s := startRedis(t)
+		f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), crew(s, 3, settles+span+time.Second/2)...)
+		f.begin()
+		time.Sleep(dies)
+		require.NoError(t, f.members[0].cmd.Process.Kill())
+		f.members = f.members[1:]
+		return f.judge(f.report(), settles, span)
+	})
 }

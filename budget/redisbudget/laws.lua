@@ -44,8 +44,10 @@ function bucket.give(p, n, taken)
   end
 end
 
+-- What slots may be late by must fit into the bucket all the time: so it begins with that much less than nothing.
 function bucket.empty(p, at)
-  local t = at + bucket.holds(p, 1) / p.rate
+  local holds = bucket.holds(p, 1)
+  local t = at + holds / p.rate + math.min(p.late, (holds - 1) / p.rate / 2)
   if not p.t or p.t < t then
     p.t, p.since, p.last = t, at, at
   end

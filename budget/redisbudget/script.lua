@@ -66,6 +66,7 @@ local held, changed = tonumber(S.hold or 0), tonumber(S.changed or 0)
 local ends = resumes > 0 and held > now and changed <= resumes
 local need, more, spent = {}, {}, {}
 for i, p in ipairs(policies) do
+  p.late = life
   for _, f in ipairs(p.fields) do
     p[f] = S[f .. i]
     if f ~= 'log' then

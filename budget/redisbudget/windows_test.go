@@ -35,6 +35,7 @@ func TestFleetsAtWindowsAndLogs(t *testing.T) {
 			f := muster(t, test.limit, all...)
 			f.begin()
 			sum := total(f.report())
+			f.lag()
 			t.Logf("refused %d, per second %v", f.upstream.Stats().Refused, perSecond(f.arrivals()))
 			assert.LessOrEqual(t, f.upstream.Stats().Refused, 2, "no more than a loaded machine is to blame for")
 			assert.GreaterOrEqual(t, float64(sum.OK), 0.85*windows*limit)

@@ -24,15 +24,21 @@ type orders struct {
 	Redis, URL string
 	Policies   []budget.Policy
 	For        time.Duration
-	Callers    int     // that call again as soon as they have an answer
-	Rate       float64 // or calls per second that come whatever happens
+	Begin      time.Duration // what was before is told apart
+	Callers    int           // that call again as soon as they have an answer
+	Rate       float64       // or calls per second that come whatever happens
 	Timeout    time.Duration
 }
 
 // findings are what it saw.
 type findings struct {
 	OK, Refused, Failed int
-	Asks                int64 // of Redis
+	Asks                int64         // of Redis
+	EarlyOK             int           // before Begin
+	EarlyAsks           int64         // likewise
+	Longest             time.Duration // that a call took
+	Held                time.Duration // for refusals
+	Lag                 Lag
 	Degraded, Back      int
 	Err                 string // the first that a call ended with
 }
@@ -61,8 +67,15 @@ func work(text string) int {
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return 1
 	}
+	lag := watchLag()
+	early := time.AfterFunc(o.Begin, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.saw.EarlyOK, w.saw.EarlyAsks = w.saw.OK, asks.n.Load()
+	})
 	w.run(client)
-	w.saw.Asks = asks.n.Load()
+	early.Stop()
+	w.saw.Asks, w.saw.Lag = asks.n.Load(), lag()
 	_ = json.NewEncoder(os.Stdout).Encode(&w.saw)
 	return 0
 }
@@ -95,6 +108,8 @@ func (w *worker) observe(_ context.Context, e throttle.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
+	case e.Kind == throttle.KindHold:
+		w.saw.Held += e.Duration
 	case e.Kind != throttle.KindDegraded:
 	case e.Err != nil:
 		w.saw.Degraded++
@@ -128,6 +143,7 @@ func (w *worker) call(ctx context.Context, client *http.Client) {
 	if err != nil {
 		panic(err)
 	}
+	began := time.Now()
 	resp, err := client.Do(req)
 	if err == nil {
 		_, err = io.Copy(io.Discard, resp.Body)
@@ -135,6 +151,7 @@ func (w *worker) call(ctx context.Context, client *http.Client) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.saw.Longest = max(w.saw.Longest, time.Since(began))
 	switch {
 	case ctx.Err() != nil: // the time is over
 	case err != nil:
