@@ -2,8 +2,10 @@ package redisbudget
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,6 +27,14 @@ func (c *caller) until(t *testing.T, holds func() bool) {
 	}, 10*time.Second, time.Millisecond)
 }
 
+// oneSentence checks that an error is told in one line, once.
+func oneSentence(t *testing.T, err error) {
+	t.Helper()
+	assert.NotContains(t, err.Error(), "\n")
+	assert.Equal(t, 1, strings.Count(err.Error(), "redisbudget: "))
+	assert.Less(t, len(err.Error()), 250)
+}
+
 func TestAWrongAddressIsToldAndTheShareGoesOn(t *testing.T) {
 	t.Parallel()
 	client := redis.NewClient(&redis.Options{Addr: freeAddr(t), DialerRetries: 1})
@@ -33,7 +43,9 @@ func TestAWrongAddressIsToldAndTheShareGoesOn(t *testing.T) {
 	require.NoError(t, err)
 	c := join(t, s, "host", budget.PerSecond(100).WithBurst(10))
 	c.until(t, func() bool { return len(c.news()) > 0 })
-	assert.ErrorContains(t, c.news()[0], "redisbudget: ")
+	oneSentence(t, c.news()[0])
+	assert.ErrorContains(t, c.news()[0], "redisbudget: nothing answers there as Redis: start it, or check the address")
+	assert.ErrorContains(t, c.news()[0], client.Options().Addr)
 	n := c.drain(within(t, time.Second))
 	assert.InDelta(t, 50, n, 15, "half of the limit")
 	assert.Len(t, c.news(), 1, "it is told once")
@@ -51,8 +63,11 @@ func TestAWrongPasswordIsTold(t *testing.T) {
 	require.NoError(t, err)
 	c := join(t, s, "host", budget.PerSecond(100))
 	c.until(t, func() bool { return len(c.news()) > 0 })
+	oneSentence(t, c.news()[0])
+	assert.ErrorContains(t, c.news()[0], "redisbudget: Redis refuses the user or the password: check those of the client")
 	assert.ErrorContains(t, c.news()[0], "WRONGPASS")
 	assert.NotContains(t, c.news()[0].Error(), "wrong-secret")
+	assert.NotContains(t, c.news()[0].Error(), "right")
 }
 
 // Of two processes with different limits, that which began later wins, and the other is told.
@@ -86,6 +101,16 @@ func TestOtherUnitsAreToldAsAnOutage(t *testing.T) {
 	require.ErrorAs(t, old.news()[0], &wrong)
 	assert.ErrorContains(t, wrong, "give all processes the same policies")
 	assert.NotZero(t, old.drain(within(t, time.Second)), "by its share")
+}
+
+// A user that may not run scripts is told so.
+func TestAUserWithoutRightsIsTold(t *testing.T) {
+	err := (&account{}).explain(errors.New("NOPERM User 'x' has no permissions to run the 'evalsha' command"))
+	oneSentence(t, err)
+	assert.ErrorContains(t, err, "may not do this in Redis: allow it EVAL")
+	err = (&account{}).explain(errors.New("LOADING Redis is loading the dataset in memory"))
+	assert.EqualError(t, err, "redisbudget: LOADING Redis is loading the dataset in memory")
+	assert.Same(t, errLate, (&account{}).explain(errLate))
 }
 
 func TestOtherDataInTheKeyIsNotTakenForOurs(t *testing.T) {

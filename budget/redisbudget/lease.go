@@ -30,6 +30,8 @@ const (
 	latenessPart = 200
 	// latenessLeast is what even a short window has to bear.
 	latenessLeast = 5 * time.Millisecond
+	// idlePart bounds that for a log, which it costs as much: 1/50 of the window.
+	idlePart = 50
 	// idleMost bounds how long a slot stays good that nobody waits for yet.
 	idleMost = time.Second
 )
@@ -183,16 +185,17 @@ func isBucket(p budget.Policy) bool {
 }
 
 // idleLife is how long a slot is good that nobody waits for. What a bucket gains meanwhile must fit in beside what is in hand: else others
-// would be given what this process still may take, so it is half of what the bucket holds.
+// would be given what this process still may take, so it is half of what the bucket holds. A log remembers a slot from its end on.
 func (a *account) idleLife() time.Duration {
 	life := idleMost
 	for _, p := range a.policies {
-		if isBucket(p) {
-			burst := 0.0
-			if p.Algorithm == budget.TokenBucket {
-				burst = p.Burst / p.Limit * p.Window.Seconds()
-			}
-			life = min(life, max(lateness, time.Duration(burst/2*float64(time.Second))))
+		switch p.Algorithm {
+		case budget.TokenBucket:
+			life = min(life, max(lateness, time.Duration(p.Burst/p.Limit*float64(p.Window)/2)))
+		case budget.LeakyBucket:
+			life = min(life, lateness)
+		case budget.SlidingLog:
+			life = min(life, max(latenessLeast, p.Window/idlePart))
 		}
 	}
 	return life

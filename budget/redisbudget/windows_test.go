@@ -10,36 +10,62 @@ import (
 	"github.com/seed-18ca0a92/throttle/throttletest"
 )
 
-// Servers that count by windows and logs admit all that a fleet sends, and the fleet sends almost all they admit. The first window may
-// have begun before the fleet did.
+const (
+	windowLimit  = 90
+	windowLength = 3 * time.Second
+	windowSpan   = 2*windowLength + windowLength/5 // three windows have begun by then, however they lie
+	// windowLag is what a fleet at a log can bear: a slot counts as used when it is over, and that is soon.
+	windowLag = 20 * time.Millisecond
+)
+
+// Servers that count by windows and logs admit all that a fleet sends, and the fleet sends what they admit: in three windows, or in the even
+// flow that a queue and a sliding counter come down to.
 func TestFleetsAtWindowsAndLogs(t *testing.T) {
-	const limit, window, windows = 90, 3 * time.Second, 2
+	const whole, flow = 3 * windowLimit, 2 * windowLimit
 	for name, test := range map[string]struct {
-		policy budget.Policy
-		limit  throttletest.Limit
+		algorithm budget.Algorithm
+		limit     throttletest.Limit
+		admits    float64
 	}{
-		"auto at a log":           {budget.Policy{Limit: limit, Window: window}, throttletest.SlidingLog(limit, window)},
-		"fixed window":            {budget.Policy{Limit: limit, Window: window, Algorithm: budget.FixedWindow}, throttletest.FixedWindow(limit, window)},
-		"sliding counter":         {budget.Policy{Limit: limit, Window: window, Algorithm: budget.SlidingCounter}, throttletest.SlidingCounter(limit, window)},
-		"auto at a fixed window":  {budget.Policy{Limit: limit, Window: window}, throttletest.FixedWindow(limit, window)},
-		"leaky bucket at a queue": {budget.Policy{Limit: limit, Window: window, Algorithm: budget.LeakyBucket}, throttletest.LeakyQueue(limit, window, 40)},
+		"auto at a log":           {budget.Auto, throttletest.SlidingLog(windowLimit, windowLength), whole},
+		"fixed window":            {budget.FixedWindow, throttletest.FixedWindow(windowLimit, windowLength), whole},
+		"sliding counter":         {budget.SlidingCounter, throttletest.SlidingCounter(windowLimit, windowLength), flow},
+		"auto at a fixed window":  {budget.Auto, throttletest.FixedWindow(windowLimit, windowLength), whole},
+		"leaky bucket at a queue": {budget.LeakyBucket, throttletest.LeakyQueue(windowLimit, windowLength, 40), flow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := startRedis(t)
-			all := crew(s, 3, windows*window+window/5)
-			for i := range all {
-				all[i].Callers = 8
-				all[i].Policies = []budget.Policy{test.policy}
+			policy := budget.Policy{Limit: windowLimit, Window: windowLength, Algorithm: test.algorithm}
+			for try := range 3 {
+				sum, refused := windowFleet(t, policy, test.limit)
+				still := sum.Lag.Worst > windowLag // the machine stood still: its figures, not ours
+				if still && try < 2 && (refused > 0 || float64(sum.OK) < 0.98*test.admits) {
+					continue
+				}
+				least, most := 0.98*test.admits, 0
+				if still {
+					least, most = least-windowLimit, windowLimit/3
+				}
+				assert.GreaterOrEqual(t, float64(sum.OK), least)
+				assert.LessOrEqual(t, refused, most)
+				assert.Zero(t, sum.Failed, sum.Err)
+				return
 			}
-			f := muster(t, test.limit, all...)
-			f.begin()
-			sum := total(f.report())
-			f.lag()
-			t.Logf("refused %d, per second %v", f.upstream.Stats().Refused, perSecond(f.arrivals()))
-			assert.LessOrEqual(t, f.upstream.Stats().Refused, 2, "no more than a loaded machine is to blame for")
-			assert.GreaterOrEqual(t, float64(sum.OK), 0.85*windows*limit)
-			assert.Zero(t, sum.Failed, sum.Err)
 		})
 	}
+}
+
+// windowFleet lets three processes send what they may.
+func windowFleet(t *testing.T, p budget.Policy, l throttletest.Limit) (sum findings, refused int) {
+	all := crew(startRedis(t), 3, windowSpan)
+	for i := range all {
+		all[i].Callers, all[i].Policies = 8, []budget.Policy{p}
+	}
+	f := muster(t, l, all...)
+	f.begin()
+	sum = total(f.report())
+	sum.Lag.Worst = max(sum.Lag.Worst, f.lag().Worst)
+	refused = f.upstream.Stats().Refused
+	t.Logf("refused %d, per second %v, %+v", refused, perSecond(f.arrivals()), sum)
+	return sum, refused
 }
