@@ -12,8 +12,8 @@ local slack = 1 + 2 ^ -50 -- as in package budget: what a limit may be exceeded 
 local function text(x) return string.format('%.17g', x) end
 
 -- Buckets: t is when the bucket is full (a leaky one: empty), since is when it last was full as something was taken, last is when
--- something was last taken.
-local bucket = { fields = { 't', 'since', 'last' } }
+-- something was last taken; given is what was given back of the time until gave.
+local bucket = { fields = { 't', 'since', 'last', 'gave', 'given' } }
 
 function bucket.holds(p, n) return p.kind == 'leaky-bucket' and n or p.burst end
 
@@ -27,7 +27,24 @@ function bucket.take(p, at, till, n)
   if not p.t or p.t <= from then
     p.t, p.since = from, at
   end
-  p.t, p.last = p.t + n / p.rate, at
+  p.t, p.last = p.t + n / p.rate, math.max(p.last or at, at)
+end
+
+-- What slots may be late by, which must fit into the bucket all the time.
+function bucket.slack(p) return math.min(p.late, (bucket.holds(p, 1) - 1) / p.rate / 2) end
+
+-- What of n units, whose moments begin at `taken`, the server's bucket keeps for others who come later: no more than it holds beside the
+-- slack, for all together that are not used in the same time. The rest runs over. What nothing was handed out behind is free in full.
+function bucket.kept(p, n, taken)
+  if taken >= p.last - n / p.rate then
+    return n
+  end
+  if not p.gave or taken >= p.gave then
+    p.given = 0
+  end
+  n = math.max(0, math.min(n, bucket.holds(p, 1) - bucket.slack(p) * p.rate - p.given))
+  p.gave, p.given = math.max(now, p.last), p.given + n
+  return n
 end
 
 -- Units taken before the bucket was last full are not given back: time has done so already. A leaky bucket gives back the latest only.
@@ -35,19 +52,18 @@ function bucket.give(p, n, taken)
   if not p.t then
     return
   end
-  if p.kind ~= 'leaky-bucket' then
-    if p.since <= taken then
-      p.t = p.t - n / p.rate
+  if p.kind == 'leaky-bucket' then
+    if taken >= p.last then
+      p.t = math.max(p.last, p.t - n / p.rate)
     end
-  elseif taken >= p.last then
-    p.t = math.max(p.last, p.t - n / p.rate)
+  elseif p.since <= taken then
+    p.t = p.t - bucket.kept(p, n, taken) / p.rate
   end
 end
 
--- What slots may be late by must fit into the bucket all the time: so it begins with that much less than nothing.
+-- It begins with the slack less than nothing.
 function bucket.empty(p, at)
-  local holds = bucket.holds(p, 1)
-  local t = at + holds / p.rate + math.min(p.late, (holds - 1) / p.rate / 2)
+  local t = at + bucket.holds(p, 1) / p.rate + bucket.slack(p)
   if not p.t or p.t < t then
     p.t, p.since, p.last = t, at, at
   end

@@ -100,6 +100,21 @@ func TestUnusedSlotsAreGivenBack(t *testing.T) {
 	}
 }
 
+// Of what lapsed at the same time no more comes back than the server's bucket holds beside what slots may be late by.
+func TestWhatLapsedTogetherRunsOver(t *testing.T) {
+	l := newLaw(t, startRedis(t).client(), "over", budget.PerSecond(100).WithBurst(20))
+	used := func(q *ask) float64 { return l.ask(millis(400), q).seen[0].used }
+	comesBack := func(n float64, age time.Duration) float64 {
+		return used(&ask{}) - used(&ask{back: []float64{n}, age: age, slotLife: lateness})
+	}
+	one := []float64{1}
+	l.ask(midnight, &ask{slots: 64, slotLife: lateness, need: one, more: one, horizon: time.Hour})
+	assert.InDelta(t, 10.5, comesBack(15, 300*time.Millisecond), 1e-3, "beside the slack")
+	assert.InDelta(t, 0, comesBack(15, 200*time.Millisecond), 1e-3, "once")
+	assert.InDelta(t, 0, comesBack(5, -10*time.Millisecond), 1e-3, "and if it lies ahead of what others have, it will")
+	assert.InDelta(t, 15, comesBack(15, -50*time.Millisecond), 1e-3, "what is last comes back in full")
+}
+
 // What was not used before the bucket ran full is gone: the server's bucket ran over too.
 func TestSlotsFromBeforeTheBucketWasFullAreGone(t *testing.T) {
 	client := startRedis(t).client()

@@ -96,6 +96,9 @@ func (a *account) compose(now time.Time) *ask {
 	if a.closed {
 		a.left, q.life, q.slots = true, -processLife, 0
 	}
+	if a.outage.on() {
+		q.slots = 0 // a new connection takes longer than slots are good: they are asked for once it stands
+	}
 	if a.view.epoch != "" { // the clock that we know may be a round trip slow
 		q.expires = a.view.server(now).Add(a.store.timeout + a.view.trip)
 	}
