@@ -82,7 +82,7 @@ func (a *account) demand(now time.Time, need []float64, waiting budget.Cost, cov
 	if a.view.scarce { // others wait for what this one might not need
 		size = min(size, int(calls)-len(a.pool.slots))
 	}
-	if size < 1 || covered && !a.runsOut(now, size) || a.lingers(now) {
+	if size < 1 || covered && !a.runsOut(now, size) || a.outage == nil && a.lingers(now) {
 		return
 	}
 	copy(a.need, need)
