@@ -88,3 +88,20 @@ func TestAnIdleProcessAsksNothing(t *testing.T) {
 	time.Sleep(1500 * time.Millisecond)
 	assert.Equal(t, before, asks.n.Load())
 }
+
+// A probe that meets a key of another shape has been answered: the other keys may ask again.
+func TestAProbeThatMeetsAnOddKeyIsAnswered(t *testing.T) {
+	store, err := New(unconnected(t))
+	require.NoError(t, err)
+	a := join(t, store, "odd", budget.PerSecond(100)).account.(*account)
+	b := &store.company.breaker
+	at := b.fail(midnight)
+	a.mu.Lock()
+	a.fail(midnight, errLate, b)
+	a.mu.Unlock()
+	require.True(t, b.claim(at))
+	found := a.hear(&ask{}, nil, &ShapeError{}, at)
+	assert.Equal(t, cameBack, found.what)
+	assert.True(t, b.allows(at))
+	assert.NotSame(t, b, a.outage.breaker, "and it has a breaker of its own")
+}

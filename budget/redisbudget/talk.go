@@ -143,12 +143,16 @@ func (a *account) hear(q *ask, r *reply, err error, now time.Time) (found findin
 	if r != nil {
 		a.learn(q, r, now, min(took, a.store.timeout))
 	}
-	if err != nil {
-		err = a.explain(err)
-		found = a.fail(now, err, a.breaker(err))
-	} else if a.outage != nil {
+	if a.outage != nil && (err == nil || ofKey(err)) { // Redis has answered
 		a.outage.breaker.mend()
 		found = finding{what: cameBack}
+	}
+	if err != nil {
+		err = a.explain(err)
+		if away := a.fail(now, err, a.breaker(err)); away.what != nothingNew {
+			found = away
+		}
+	} else if a.outage != nil {
 		a.comeBack(now, r.quiet)
 	}
 	a.flying, a.news.changed = false, true
