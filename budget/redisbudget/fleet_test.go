@@ -215,7 +215,7 @@ func TestTenProcessesUseOneQuotaInFullAndNoMore(t *testing.T) {
 	const begin, span = time.Second, 20 * time.Second // until all have started, and from then on
 	g := goal{used: 0.99, jain: 0.995, asks: 0.2, refused: none}
 	v := g.play(t, func() verdict {
-		f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), crew(startRedis(t), 10, begin+span+time.Second)...)
+		f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), crew(startRedis(t), 10, begin+span+time.Second/2)...)
 		f.begin()
 		return f.judge(f.report(), begin, span)
 	})

@@ -13,7 +13,7 @@ func TestMain(m *testing.M) {
 		os.Exit(work(orders))
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "4"); err != nil { // they wait more than they work
+	if err := flag.Set("test.parallel", "5"); err != nil { // they wait more than they work
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
