@@ -22,7 +22,7 @@ const (
 // watch starts or stops the bank of laws. Where nothing is declared or announced it is always there. Elsewhere what was said is believed
 // until refusals have spoken against it.
 func (l *lane) watch(w *waiter, a *answer) {
-	if a.kind == refused {
+	if a.kind == refused && l.believes() {
 		l.doubt(w, a.received)
 	} else {
 		l.doubts = max(l.doubts-trustRegained, 0)
