@@ -50,7 +50,7 @@ func (b *Bank) blame(id uint64, s send, now instant) {
 		}
 	}
 	o := &b.outage
-	if o.refused(s.at, now) {
+	if o.refused(s.at, now, s.cross) {
 		if o.streak == 1 {
 			o.first, o.right = id, standing
 			b.save()

@@ -43,6 +43,9 @@ func (w *words) about(id uint64) (h hint, ok bool) {
 	return h, false
 }
 
+// believed is whether the server names waits that fit some law.
+func (w *words) believed() bool { return len(w.hints) > 0 && !w.deaf }
+
 // keep remembers a hint.
 func (w *words) keep(h hint) {
 	if len(w.hints) == hintsKept {

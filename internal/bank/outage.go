@@ -24,12 +24,13 @@ type outage struct {
 	hold   time.Duration // our own hold
 	holds  int           // how many there were in a row
 	until  instant       // when it ends
+	asked  int           // how many of them were calls sent to see whether the law is right
 	last   uint64        // the first call of the streak before
 	lasted int           // the length of that
 }
 
 // refused takes note of a refusal; it says whether the call left after the last refusal was known.
-func (o *outage) refused(at, now instant) (again bool) {
+func (o *outage) refused(at, now instant, kind crossing) (again bool) {
 	if at <= o.began {
 		return false
 	}
@@ -38,6 +39,9 @@ func (o *outage) refused(at, now instant) (again bool) {
 	}
 	o.began = now
 	o.streak++
+	if kind == ask {
+		o.asked++
+	}
 	return true
 }
 
@@ -48,36 +52,42 @@ func (o *outage) extend(now instant) {
 	o.holds++
 }
 
-// ask is when to send a call although a law that has not proved itself forbids it until a moment: 65 s after the first refusal of a
-// streak, 195, 585 … That is how long a law can be wrong. If it asks for more than that at once, it is doubted soon.
+// ask is when to send a call although a law that has not proved itself forbids it from one moment to another: if it forbids more than a
+// minute at once, 5 s after the last refusal, then 15, 45, 135 … That bounds how long a wrong law is obeyed.
 func (o *outage) ask(since, until instant) instant {
-	wait := firstDoubt
-	if o.streak > 0 {
-		since = o.start
+	if until <= since+firstDoubt {
+		return until
 	}
-	if until > since+wait && o.began < since+soon {
-		return since + soon
-	}
-	for since+wait <= o.began {
+	wait := soon
+	for range o.asked {
 		wait *= 3
 	}
-	return since + wait
+	return max(since, o.began) + wait
 }
 
 // over ends the streak.
 func (o *outage) over() {
 	o.last, o.lasted = o.first, o.streak
-	o.streak, o.hold, o.holds, o.doubt = 0, 0, 0, false
+	o.streak, o.hold, o.holds, o.asked, o.doubt = 0, 0, 0, 0, false
 	o.until = dawn
 }
 
-// surprising is whether the first refusal of a streak killed a law that had proved itself, or the only one that had ever been right.
+// farBelow is how many times less the laws that are left promise if an outage is no less likely: nobody is refused for an hour who was let
+// in each minute until now.
+const farBelow = 10
+
+// surprising is whether the first refusal of a streak killed a law that had proved itself, or one that was right once and leaves none or
+// only such as promise far less. A server that names waits says which law it is.
 func (b *Bank) surprising(now instant) bool {
 	o := &b.outage
-	if o.streak != 1 || o.doubt || b.obeyed == nil || b.obeyed.alive() {
+	if o.streak != 1 || o.doubt || b.obeyed == nil || b.obeyed.alive() || o.right == 0 {
 		return false
 	}
-	return o.right >= proofs || o.right > 0 && b.best(now) == nil
+	if o.right >= proofs {
+		return true
+	}
+	best, s := b.best(now), b.scene(now, 0)
+	return best == nil || !b.words.believed() && farBelow*best.promise(s) < b.obeyed.promise(s)
 }
 
 // doubt sets the refusals of the streak aside, and holds until a probe may tell what they were. Those that a share met were expected, and
