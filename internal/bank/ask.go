@@ -22,8 +22,18 @@ func (b *Bank) ask(until instant) instant {
 		return until
 	case l.right < proofs:
 		return b.outage.ask(b.trial.since, until)
-	case l.windowed() && until-b.trial.since >= l.state().Window/4 && l.right >= max(firstAsk, 2*l.asked):
+	case l.windowed() && l.right >= max(firstAsk, 2*l.asked) && b.worthAsking(l.state().Window, until):
 		return b.trial.since + 4*b.guard() // when those that took the last places have surely arrived
 	}
 	return until
+}
+
+// worthAsking is whether the wait is a long one, or the window has trickled on for so long that no long one will come. After refusals by
+// chance a single window without another is enough to doubt the law that they looked like.
+func (b *Bank) worthAsking(window time.Duration, until instant) bool {
+	since, calm := b.trial.since, firstAsk*window
+	if b.chance {
+		calm = window
+	}
+	return until-since >= window/4 || since-b.refusedAt >= calm
 }

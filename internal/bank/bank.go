@@ -28,6 +28,8 @@ type Bank struct {
 	saved     []func() // brings back what the laws knew before the last streak of refusals
 	savedAt   uint64   // the first call that they had not judged then
 	lapses    lapses
+	streaks   streaks
+	chance    bool     // there were too many of them
 	words     words
 
 	present scene    // the scene last asked for

@@ -54,10 +54,14 @@ func (l *belief) miss() {
 // tolerance is how many refusals in a row a law that asks may see before the server is doubted. Where others call too, it is nobody's
 // fault to be late.
 func (l *belief) tolerance() int {
-	if _, shared := l.law.(*share); shared {
+	switch h, shared := l.law.(*share); {
+	case !shared:
+		return 1
+	case h.word > 0:
+		return math.MaxInt // the server says itself when to come back
+	default:
 		return 4
 	}
-	return 1
 }
 
 // mayAsk is whether a call let in before its time speaks against the law.

@@ -54,6 +54,7 @@ func (b *Bank) blame(id uint64, s send, now instant) {
 		if o.streak == 1 {
 			o.first, o.right = id, standing
 			b.save()
+			b.chance = b.streaks.note(id)
 		}
 		if b.obeyed != nil && !o.doubt && s.cross != ask {
 			b.extent = b.obeyed.extent()

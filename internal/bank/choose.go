@@ -5,6 +5,11 @@ import "math"
 // choose obeys the living law that promises most; of two that promise the same, the one that opens first.
 func (b *Bank) choose(now instant) {
 	b.surprise()
+	if b.chance && !b.sharing() {
+		b.outage.over()
+		b.obey(b.share(now), now)
+		return
+	}
 	if b.surprising(now) {
 		b.doubt(now)
 		return

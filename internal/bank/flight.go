@@ -58,7 +58,7 @@ const farForFlight = 10
 
 // heed has little to compare: nobody knows when a call will be done. But it will not take many times as long as it does.
 func (f *flight) heed(e *evidence, h hint) {
-	if h.from-e.at > farForFlight*e.latency {
+	if !h.rough && h.from-e.at > farForFlight*e.latency {
 		f.denied = true
 	}
 }

@@ -83,26 +83,29 @@ func TestARateThatChangesIsFoundAgain(t *testing.T) {
 }
 
 // Processes that know nothing of each other, and a server that says nothing: they use it up, and share it. Jain's index is that of the
-// last ten minutes. Ten processes were wanted to reach 0.98: most runs do, but shares swing with every refusal that happens to meet one
-// process and not another. For the same reason long waits differ by more than the half that was wanted.
+// last ten minutes, on average: shares swing. Long waits differ by more than the half that was wanted, since a refusal meets one process and not
+// another.
 func TestBlindProcessesShare(t *testing.T) {
 	const rate, warm, settled, lasts = 20.0, time.Minute, 20 * time.Minute, 30 * time.Minute
-	for clients, fair := range map[int]float64{2: .98, 10: .97} {
+	const plays, fair = 4, .98
+	for _, clients := range []int{2, 10} {
 		t.Run(fmt.Sprintf("%d processes", clients), func(t *testing.T) {
 			t.Parallel()
 			s := scenario{
 				calls: endless, clients: clients, workers: 8, service: 200 * time.Millisecond, jitter: 10 * time.Millisecond, lasts: lasts,
 				server: bucket(rate, 20),
 			}
-			for seed := range uint64(4) {
+			var mean float64
+			for seed := range uint64(plays) {
 				r := s.play(seed)
 				used, per1000 := r.utilisation(rate, warm, lasts)
 				even, spread := jain(r.shares(settled, lasts)), r.spread(settled)
 				t.Logf("used %.3f, refusals per 1000 %.1f, Jain %.3f of all, %.3f of the end, spread of long waits %.1f", used, per1000, r.jain, even, spread)
 				assert.GreaterOrEqual(t, used, .985, "seed %d", seed)
 				assert.LessOrEqual(t, per1000, 20., "seed %d", seed)
-				assert.GreaterOrEqual(t, even, fair, "seed %d", seed)
+				mean += even / plays
 			}
+			assert.GreaterOrEqual(t, mean, fair)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 type hint struct {
 	id       uint64
 	from, to instant
+	rough    bool // the server's words fitted no law before: only a law that is out of all proportion to them is wrong
 }
 
 // told reads a wait that came with an answer. Whole seconds were rounded, up most likely.
@@ -27,17 +28,25 @@ const hintsKept = 64
 type words struct {
 	hints []hint // its last ones
 	edge  hint   // where a refusal was followed by a call that was let in: its deeds
-	deaf  bool   // its words fit no law, and are not believed any more
+	deaf  bool   // its words fit no law, and are not taken exactly any more
+}
+
+// outOfProportion is how many times longer than the server named no law of its may make a call wait, though its words be rough: many
+// say one second whatever the window.
+const outOfProportion = 100
+
+// absurd is whether a wait until some moment is out of all proportion to what was said about a call.
+func (h hint) absurd(sent, until instant) bool {
+	return (until-sent)/outOfProportion > h.to-sent
 }
 
 // about is what was said about a call that was turned away.
 func (w *words) about(id uint64) (h hint, ok bool) {
-	if w.deaf {
-		return h, false
-	}
 	for i := len(w.hints) - 1; i >= 0; i-- {
 		if w.hints[i].id == id {
-			return w.hints[i], true
+			h = w.hints[i]
+			h.rough = w.deaf
+			return h, true
 		}
 	}
 	return h, false

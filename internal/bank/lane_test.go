@@ -100,7 +100,10 @@ func (c *client) send(k *call) {
 	c.w.after(c.w.way(), func() {
 		ok, free := c.srv.admit(c.w.now)
 		if !ok {
-			wait := ceilSeconds(free - c.w.now)
+			wait := free - c.w.now
+			if wait >= time.Second {
+				wait = ceilSeconds(wait)
+			}
 			c.answer(sent, func() { c.refused(k, id, sent, wait) })
 			return
 		}

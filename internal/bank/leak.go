@@ -153,9 +153,9 @@ func (l *leak) judge(e *evidence) {
 // heed drops rates at which one call would have leaked out before the server says that there is room for one.
 func (l *leak) heed(e *evidence, h hint) {
 	for k := l.lo; k <= l.hi; k++ {
-		if d := &l.drips[k]; e.at+seconds(1/d.rate)+2*e.guard < h.from {
-			d.denied = true
-		}
+		d := &l.drips[k]
+		next := e.at + seconds(1/d.rate)
+		d.denied = d.denied || h.rough && h.absurd(e.at, next) || !h.rough && next+2*e.guard < h.from
 	}
 	l.shrink()
 }

@@ -7,7 +7,7 @@ import "time"
 // have. Else the server counts in another way than it did: the older half of the evidence goes. If that happens again and again, others
 // draw on the same quota, and no counter over our own calls can explain anything.
 func (b *Bank) relent(now instant) *belief {
-	if b.lapses.habit(now, b.tape.upTo(b.tape.settled).sure) {
+	if b.lapses.habit(now, b.tape.upTo(b.tape.settled).sure) || b.words.deaf {
 		return b.share(now)
 	}
 	if b.renew(now) && b.obeyed.living() {

@@ -12,19 +12,28 @@ import (
 const (
 	shareCut   = 0.8
 	shareStep  = 0.012       // calls per second, each second, at a rate of 1/s
-	leastShare = 0.01        // calls per second
+	leastShare = 0.05        // calls per second: one each 20 s burdens nobody, and finds out soon that things are better
 	oneStep    = time.Second // at most is made up for at once, after a time without calls
 
-	// A share that nobody contests for so long is too small: then it grows in proportion.
-	longQuiet   = 2 * time.Minute
-	quietGrowth = 0.02 // per second
+	// A share that was not contested for six times as long as it usually takes is too small: then it grows in proportion, and ever faster.
+	quietTimes   = 6
+	shortQuiet   = 10 * time.Second
+	longQuiet    = 2 * time.Minute
+	quietGrowth  = 0.02 // per second, at first
+	fastestShare = 0.2  // per second, at last
+	gapWeight    = 8    // smooths the times between cuts
+
+	// patienceWithWords is how many times as long a wait as the server names a share may impose.
+	patienceWithWords = 10
 )
 
 // share is the law of last resort, when no counter over our own calls explains what happens: others call too. It never dies.
 type share struct {
 	rate  float64
-	grown instant // up to when the rate has grown
-	cut   instant // when the last refused call left that cut it
+	grown instant       // up to when the rate has grown
+	cut   instant       // when the last refused call left that cut it
+	gap   time.Duration // between two cuts, typically
+	word  time.Duration // the wait that the server named last; zero if it never did
 	pacer pacer
 }
 
@@ -34,7 +43,8 @@ func (h *share) judge(e *evidence) {
 	if !e.refused() || e.at <= h.cut {
 		return
 	}
-	h.rate = max(shareCut*h.rate, leastShare)
+	h.gap += (e.at - h.cut - h.gap) / gapWeight
+	h.rate = max(shareCut*h.rate, h.least())
 	h.cut = e.at + e.reach + e.guard
 	h.pacer.empty(e.at, e.id(e.i)+1)
 }
@@ -48,13 +58,29 @@ func (h *share) at(s *scene) instant {
 func (h *share) grow(now instant) {
 	step := min(now-h.grown, oneStep).Seconds()
 	h.rate += shareStep * math.Sqrt(h.rate) * step
-	if now > h.cut+longQuiet {
-		h.rate *= 1 + quietGrowth*step
+	if quiet := h.quiet(now); quiet > 1 {
+		h.rate *= 1 + min(quietGrowth*quiet*quiet, fastestShare)*step
 	}
 	h.grown = now
 }
 
-func (h *share) heed(*evidence, hint)   {}
+// quiet is for how long nobody has contested the share, as a part of the time after which that is remarkable.
+func (h *share) quiet(now instant) float64 {
+	remarkable := min(max(quietTimes*h.gap, shortQuiet), longQuiet)
+	return float64(now-h.cut) / float64(remarkable)
+}
+
+// heed takes the server at its word, even if it is a rough one.
+func (h *share) heed(e *evidence, told hint) { h.word = told.to - e.at }
+
+// least is the rate that a share never falls below.
+func (h *share) least() float64 {
+	if h.word == 0 {
+		return leastShare
+	}
+	return max(leastShare, 1/(patienceWithWords*h.word.Seconds()))
+}
+
 func (h *share) alive() bool            { return true }
 func (h *share) windowed() bool         { return false }
 func (h *share) promise(*scene) float64 { return h.rate }

@@ -35,6 +35,23 @@ func (l *lapses) habit(now instant, calls uint32) bool {
 	return len(*l) == sharedAfter && (now-first.at < sharedWithin || calls-first.calls < sharedCalls)
 }
 
+// Nor does any law explain a server that turns calls away as if by chance, since it has too much to do or others take what there is: who
+// obeys a law is seldom turned away again before it has let in a good many calls.
+const (
+	chanceStreaks = 8
+	chanceCalls   = 64
+)
+
+// streaks are the first calls of the last few streaks of refusals.
+type streaks []uint64
+
+// note takes note of one more; it says whether there were too many in so few calls.
+func (s *streaks) note(id uint64) bool {
+	all := append(*s, id)
+	*s = all[max(len(all)-chanceStreaks, 0):]
+	return len(*s) == chanceStreaks && id-(*s)[0] < chanceCalls
+}
+
 // sharing is whether a share is in force.
 func (b *Bank) sharing() bool {
 	_, ok := b.law().(*share)
@@ -44,8 +61,12 @@ func (b *Bank) sharing() bool {
 // share obeys the law of last resort, from the rate at which calls were let in of late.
 func (b *Bank) share(now instant) *belief {
 	s := b.scene(now, 0)
-	h := &share{rate: max(shareCut*s.pace(time.Minute), shareCut*s.pace(5*time.Minute), leastShare), grown: now, cut: now}
+	h := &share{rate: max(shareCut*s.pace(time.Minute), shareCut*s.pace(5*time.Minute), leastShare), grown: now, cut: now, gap: longQuiet / quietTimes}
 	h.pacer.empty(now, b.tape.next)
+	if n := len(b.words.hints); n > 0 {
+		h.word = b.words.hints[n-1].to - b.refusedAt
+		h.rate = max(h.rate, h.least())
+	}
 	b.begin()
 	return &belief{law: h}
 }

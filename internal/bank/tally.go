@@ -42,7 +42,9 @@ func (c *tally) count(t *tape, from, to int) float64 {
 // compare holds the moment that a law names against the server's own words. Where refused calls count, those that came after the words
 // moved it.
 func (c *tally) compare(e *evidence, h hint, opens instant) {
-	if opens < h.from-2*e.guard || opens > h.to+2*e.guard && !c.harsh {
+	if h.rough {
+		c.denied = c.denied || h.absurd(e.at, opens)
+	} else if opens < h.from-2*e.guard || opens > h.to+2*e.guard && !c.harsh {
 		c.denied = true
 	}
 }

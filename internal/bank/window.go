@@ -43,6 +43,10 @@ func (w *clockWindow) judge(e *evidence) {
 
 // heed compares the next edge with the server's own words, and learns from them where it is if it was named by them.
 func (w *clockWindow) heed(e *evidence, h hint) {
+	if h.rough {
+		w.compare(e, h, w.opening(e.at)+w.span)
+		return
+	}
 	edge := w.opening(h.to + w.span/2) // the one nearest to the latest moment named
 	w.compare(e, hint{from: h.from, to: h.to + w.slack}, edge)
 	if w.named && !w.denied {
