@@ -23,7 +23,8 @@ func (b *Bank) ask(until instant) instant {
 	case l.right < proofs:
 		return b.outage.ask(b.trial.since, until)
 	case l.windowed() && l.right >= max(firstAsk, 2*l.asked) && b.worthAsking(l.state().Window, until):
-		return b.trial.since + 4*b.guard() // when those that took the last places have surely arrived
+		taken := b.trial.since + 4*b.guard() // those that took the last places have surely arrived
+		return until - (until - taken).Truncate(time.Second) // a wait that the server names in whole seconds is no longer than the law's
 	}
 	return until
 }

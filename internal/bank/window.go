@@ -49,6 +49,7 @@ func (w *clockWindow) heed(e *evidence, h hint) {
 	}
 	edge := w.opening(h.to + w.span/2) // the one nearest to the latest moment named
 	w.compare(e, hint{from: h.from, to: h.to + w.slack}, edge)
+	w.denied = w.denied || h.from > e.at+w.span+2*e.guard // the next edge is nearer
 	if w.named && !w.denied {
 		latest := min(edge, h.to)
 		w.slack = max(latest-max(edge-w.slack, h.from), 0)
