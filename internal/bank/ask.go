@@ -9,8 +9,12 @@ const firstDoubt = 65 * time.Second
 // soon is when a law is doubted that asks for so much at once.
 const soon = 5 * time.Second
 
-// firstAsk is how often a law must have been right before it is asked after: a limit may have risen.
-const firstAsk = 4
+// firstAsk is how often a law must have been right before it is asked after: a limit may have risen. It is asked after again when it was
+// right twice as often, and seldomAsk times more at the most.
+const (
+	firstAsk  = 4
+	seldomAsk = 16
+)
 
 // ask is when to send a call although the law in force makes it wait until a moment; that moment if not at all. A law that has not
 // proved itself is doubted 65 s after the first refusal of a streak, 195, 585 …: that bounds how long a wrong law can be obeyed. One
@@ -22,7 +26,7 @@ func (b *Bank) ask(until instant) instant {
 		return until
 	case l.right < proofs:
 		return b.outage.ask(b.trial.since, until)
-	case l.windowed() && l.right >= max(firstAsk, 2*l.asked) && b.worthAsking(l.state().Window, until):
+	case l.windowed() && l.right >= max(firstAsk, l.asked+min(l.asked, seldomAsk)) && b.worthAsking(l.state().Window, until):
 		taken := b.trial.since + 4*b.guard() // those that took the last places have surely arrived
 		return until - (until - taken).Truncate(time.Second) // a wait that the server names in whole seconds is no longer than the law's
 	}

@@ -267,7 +267,11 @@ func (l *leak) asking(*scene) bool { return true }
 
 func (l *leak) windowed() bool { return false }
 
-func (l *leak) promise(s *scene) float64 { return l.rate(s) }
+// promise is no more than the evidence leaves, or twice what was tried: a law that is not in force must not creep.
+func (l *leak) promise(s *scene) float64 {
+	_, hi := l.living()
+	return min(l.rate(s), max(hi.rate, 2*s.recent()))
+}
 
 func (l *leak) at(s *scene) instant {
 	l.pace = l.rate(s)

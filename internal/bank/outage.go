@@ -115,7 +115,7 @@ func (b *Bank) recover(at instant) {
 			b.surprise()
 		}
 		if b.obeyed != nil {
-			b.obeyed.right = 0
+			b.obeyed.right, b.obeyed.wrong = 0, 0 // the probes that were refused were not its fault
 			b.trial.boundary, b.trial.since = true, 0
 			b.ramp.restart()
 		}

@@ -22,6 +22,7 @@ import (
 type scenario struct {
 	name      string
 	server    []throttletest.Option
+	varied    func(*rand.Rand) throttletest.Option // more of it, another one with each seed; nil = nothing
 	client    []throttle.Option
 	calls     int
 	processes int     // 0 = one
@@ -36,6 +37,10 @@ type want struct {
 	late    time.Duration   // that may come on top: what nobody could know in time
 	per1000 float64         // refusals per 1000 admitted
 	rough   float64         // likewise at roughJitter, where that is more
+	uneven  float64         // ratio at roughJitter, where that is more
+	crowd   float64         // refusals per 1000 that may come on top with 256 workers: calls that nobody can call back
+	crowded float64         // likewise the ratio, where that is more
+	alone   float64         // ratio with one worker, where that is more
 	short   string          // which goal is missed, and why; the figures above are then what is reached
 	jain    float64         // least
 	bans    bool            // any are allowed
@@ -88,7 +93,7 @@ func run(t *testing.T, s scenario, with setting) (f figures) {
 				Network: oneWay, Jitter: throttletest.Uniform(0, with.jitter),
 				Service: throttletest.LogNormal(serviceMean, serviceTail), Refusal: 2 * time.Millisecond,
 			}),
-		}, s.server)...)
+		}, s.server, s.variedBy(random))...)
 		start := time.Now()
 		bound, ok := up.Bound(throttletest.Job{Calls: s.calls, Workers: with.workers * max(1, s.processes), Start: start})
 		if !ok {
@@ -102,6 +107,14 @@ func run(t *testing.T, s scenario, with setting) (f figures) {
 		f.stats = up.Stats()
 	})
 	return f
+}
+
+// variedBy is what differs from seed to seed.
+func (s scenario) variedBy(random *rand.Rand) []throttletest.Option {
+	if s.varied == nil {
+		return nil
+	}
+	return []throttletest.Option{s.varied(random)}
 }
 
 // play makes all the calls.
