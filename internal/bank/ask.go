@@ -27,7 +27,7 @@ func (b *Bank) ask(until instant) instant {
 	case l.right < proofs:
 		return b.outage.ask(b.trial.since, until)
 	case l.windowed() && l.right >= max(firstAsk, l.asked+min(l.asked, seldomAsk)) && b.worthAsking(l.state().Window, until):
-		taken := b.trial.since + 4*b.guard() // those that took the last places have surely arrived
+		taken := b.trial.since + 4*b.guard()                 // those that took the last places have surely arrived
 		return until - (until - taken).Truncate(time.Second) // a wait that the server names in whole seconds is no longer than the law's
 	}
 	return until

@@ -29,7 +29,7 @@ type Bank struct {
 	savedAt   uint64   // the first call that they had not judged then
 	lapses    lapses
 	streaks   streaks
-	chance    bool     // there were too many of them
+	chance    bool // there were too many of them
 	words     words
 
 	present scene    // the scene last asked for
@@ -58,11 +58,14 @@ func (b *Bank) Admitted(id uint64, now time.Time, net Network) {
 	t := b.clock.read(now)
 	b.net = net
 	b.trial.answered(id)
+	long := b.tape.index(id) < b.tape.aged
 	s, ok := b.tape.close(id, admitted)
 	if !ok {
 		return
 	}
-	b.ramp.grow()
+	if !long {
+		b.ramp.grow()
+	}
 	b.praise(s.cross, t)
 	b.recover(s.at)
 	b.think(t)
@@ -116,8 +119,8 @@ func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
 	if over := b.canaryOver(); over > now {
 		return over, false
 	}
-	if float64(inFlight) >= b.ramp.width {
-		return never, false
+	if float64(inFlight-b.tape.slow) >= b.ramp.width {
+		return b.nextLong(), false
 	}
 	if due := b.due(); due > now {
 		return due, false
@@ -138,6 +141,9 @@ func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
 		if ask := b.ask(at); ask < at {
 			b.trial.asks = true
 			return max(ask, now), true
+		}
+		if b.obeyed.windowed() {
+			at = min(at, b.news(now))
 		}
 	}
 	return at, b.trial.boundary && (b.obeyed.right < proofs || at == now && b.disputed(s))

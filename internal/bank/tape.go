@@ -36,6 +36,8 @@ type tape struct {
 	whole   int    // sends[whole:] are single calls, sends[:whole] were thinned
 	settled int    // sends[:settled] have their final sure; what is still pending there is presumed let in
 	judged  int    // sends[:judged] were taken as evidence
+	aged    int    // sends[:aged] left long ago, or have an answer
+	slow    int    // those of them that have none
 }
 
 // add records a call that leaves, and returns its id.
@@ -62,7 +64,7 @@ func (t *tape) thin() {
 	}
 	t.sends = append(t.sends[:kept], t.sends[2*kept:]...)
 	moved := func(i int) int { return max(i-kept, min(i/2, kept)) }
-	t.settled, t.judged, t.whole = moved(t.settled), moved(t.judged), kept
+	t.settled, t.judged, t.aged, t.whole = moved(t.settled), moved(t.judged), moved(t.aged), kept
 }
 
 // close records the outcome of a pending call. It is false for a call that was answered already, or that is too old to be told apart from
@@ -74,10 +76,14 @@ func (t *tape) close(id uint64, o outcome) (s send, ok bool) {
 	i := len(t.sends) - int(t.next-id)
 	if i < t.whole {
 		t.done++ // it counts as let in
+		t.slow = max(t.slow-1, 0)
 		return s, false
 	}
 	if t.sends[i].outcome != pending {
 		return s, false
+	}
+	if i < t.aged {
+		t.slow--
 	}
 	t.answer(i, o)
 	return t.sends[i], true

@@ -10,6 +10,7 @@ const replayed = 1024
 func (b *Bank) think(now instant) {
 	b.presume(now)
 	b.settle(now)
+	b.age(now)
 	if b.laws == nil {
 		return
 	}
@@ -63,6 +64,18 @@ func (b *Bank) ripe(now instant) bool {
 	}
 	through := t.sends[t.judged].at + b.guard()
 	return through < now && (t.settled == len(t.sends) || t.sends[t.settled].at > through)
+}
+
+// news is when the next call will be ripe, which may change everything; never if that is not a matter of time.
+func (b *Bank) news(now instant) instant {
+	t := &b.tape
+	if t.judged == len(t.sends) {
+		return never
+	}
+	if at := t.sends[t.judged].at + b.guard() + b.reflex.patience() + time.Nanosecond; at > now {
+		return at
+	}
+	return never
 }
 
 // due is when the last refusal will be ripe.

@@ -15,6 +15,28 @@ func (r *ramp) grow()    { r.width += rampStep }
 func (r *ramp) restart() { r.width = 1 }
 func (r *ramp) lift()    { r.width = math.Inf(1) }
 
+// longCall is the age from which a call is no longer waited for in the slow start: it works, and may do so for minutes.
+const longCall = 2 * time.Second
+
+// age lets the calls grow the ramp that were under way for so long.
+func (b *Bank) age(now instant) {
+	t := &b.tape
+	for ; t.aged < len(t.sends) && (t.sends[t.aged].outcome != pending || t.sends[t.aged].at <= now-longCall); t.aged++ {
+		if t.sends[t.aged].outcome == pending {
+			t.slow++
+			b.ramp.grow()
+		}
+	}
+}
+
+// nextLong is when a call will have been under way for so long.
+func (b *Bank) nextLong() instant {
+	if t := &b.tape; t.aged < len(t.sends) {
+		return t.sends[t.aged].at + longCall
+	}
+	return never
+}
+
 // crossing is what a call that leaves has to do with the boundary of the law in force.
 type crossing uint8
 
