@@ -43,7 +43,7 @@ func TestAServerThatRefusesByChanceIsCalledOn(t *testing.T) {
 		}
 		c, _ := client(t, s, WithMaxAttempts(50))
 		flood(t, c, calls, api)
-		assert.Less(t, time.Since(s.start), 20*time.Minute, "fifteen calls a minute at least")
+		assert.Less(t, time.Since(s.start), 30*time.Minute, "ten calls a minute at least")
 	})
 }
 
@@ -62,6 +62,6 @@ func TestAServerThatHasRecoveredIsUsedAgain(t *testing.T) {
 		}
 		c, _ := client(t, s, WithMaxAttempts(50))
 		flood(t, c, 1000, api)
-		assert.Less(t, time.Since(s.start), trouble+6*time.Minute)
+		assert.Less(t, time.Since(s.start), trouble+10*time.Minute)
 	})
 }

@@ -2,11 +2,11 @@ package bank
 
 import "time"
 
-// firstDoubt is how long a law that has not proved itself may keep everybody waiting before it is doubted: longer than a minute, which is
-// the window that most servers count in.
+// firstDoubt is how long a law that has not proved itself may keep everybody waiting without being doubted: longer than a minute, which
+// is the window that most servers count in.
 const firstDoubt = 65 * time.Second
 
-// soon is when a law is doubted that asks for so much at once.
+// soon is when a law is doubted that keeps everybody waiting for longer.
 const soon = 5 * time.Second
 
 // firstAsk is how often a law must have been right before it is asked after: a limit may have risen. It is asked after again when it was
@@ -17,8 +17,8 @@ const (
 )
 
 // ask is when to send a call although the law in force makes it wait until a moment; that moment if not at all. A law that has not
-// proved itself is doubted 65 s after the first refusal of a streak, 195, 585 …: that bounds how long a wrong law can be obeyed. One
-// that has is asked for one call more than its limit when it was right 4, 8, 16 … times, unless the wait is short.
+// proved itself is doubted if it keeps everybody waiting for long. One that has is asked for one call more than its limit when it was
+// right 4, 8, 16 … times, unless the wait is short.
 func (b *Bank) ask(until instant) instant {
 	l := b.obeyed
 	switch {
@@ -27,8 +27,8 @@ func (b *Bank) ask(until instant) instant {
 	case l.right < proofs:
 		return b.outage.ask(b.trial.since, until)
 	case l.windowed() && l.right >= max(firstAsk, l.asked+min(l.asked, seldomAsk)) && b.worthAsking(l.state().Window, until):
-		taken := b.trial.since + 4*b.guard()                 // those that took the last places have surely arrived
-		return until - (until - taken).Truncate(time.Second) // a wait that the server names in whole seconds is no longer than the law's
+		// Those that took the last places have surely arrived by then, and a wait named in whole seconds is no longer than the law's.
+		return until - (until - b.trial.since - 4*b.guard()).Truncate(time.Second)
 	}
 	return until
 }

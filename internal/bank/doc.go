@@ -12,6 +12,19 @@
 //		b.Admitted(id, later, net) // or Refused, or Lost
 //	}
 //
+// A tape remembers our calls. A call is judged when it is ripe: when all that may have arrived in another order than it left is known.
+// Values are intervals for the same reason, so that jitter kills no law that is right.
+//
+// A law that was not yet right twice is tried by one call alone, and then starts slowly. One that proved itself is asked after from
+// time to time, since a limit may rise; one that forbids much and proved nothing is asked after 5 s, 15 s, 45 s …, so that no wrong law
+// is obeyed for long. A refusal that a proved law did not expect is the server's trouble until a probe tells: it is set aside, and only
+// taken as evidence if the probe is let in at once.
+//
+// When no law is left, the least is given up that brings one back: the limit of the law that held, the exact words of the server, the
+// last streak of refusals, the estimate of the jitter, the edges of windows, the older half of the past. If that happens again and
+// again, or refusals come as if by chance, others draw on the same quota or the server is in trouble. Then a share is sought by steps,
+// which is fair among processes that know nothing of each other.
+//
 // A Bank is one key's. It is pure: time is an argument, nothing sleeps, nothing locks, and it must not be used from two goroutines
 // at once.
 package bank

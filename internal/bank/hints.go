@@ -9,12 +9,13 @@ import (
 type hint struct {
 	id       uint64
 	from, to instant
-	rough    bool // the server's words fitted no law before: only a law that is out of all proportion to them is wrong
+	wait     time.Duration // from when the call left to the latter
+	rough    bool          // the server's words fitted no law before: only a law that is out of all proportion to them is wrong
 }
 
 // told reads a wait that came with an answer. Whole seconds were rounded, up most likely.
 func told(id uint64, sent, now instant, wait time.Duration) hint {
-	h := hint{id: id, from: sent + wait, to: now + wait}
+	h := hint{id: id, from: sent + wait, to: now + wait, wait: now + wait - sent}
 	if wait%time.Second == 0 {
 		h.from -= time.Second
 	}
@@ -37,7 +38,7 @@ const outOfProportion = 100
 
 // absurd is whether a wait until some moment is out of all proportion to what was said about a call.
 func (h hint) absurd(sent, until instant) bool {
-	return (until-sent)/outOfProportion > h.to-sent
+	return (until-sent)/outOfProportion > h.wait
 }
 
 // about is what was said about a call that was turned away.

@@ -71,7 +71,7 @@ func (h *share) quiet(now instant) float64 {
 }
 
 // heed takes the server at its word, even if it is a rough one.
-func (h *share) heed(e *evidence, told hint) { h.word = told.to - e.at }
+func (h *share) heed(_ *evidence, told hint) { h.word = told.wait }
 
 // least is the rate that a share never falls below.
 func (h *share) least() float64 {

@@ -64,7 +64,7 @@ func (b *Bank) share(now instant) *belief {
 	h := &share{rate: max(shareCut*s.pace(time.Minute), shareCut*s.pace(5*time.Minute), leastShare), grown: now, cut: now, gap: longQuiet / quietTimes}
 	h.pacer.empty(now, b.tape.next)
 	if n := len(b.words.hints); n > 0 {
-		h.word = b.words.hints[n-1].to - b.refusedAt
+		h.word = b.words.hints[n-1].wait
 		h.rate = max(h.rate, h.least())
 	}
 	b.begin()
