@@ -128,7 +128,7 @@ func (a Announce) quota(c *counter, now, clock time.Time) headers.Quota {
 	s := c.law.state(now)
 	left := c.frozen(now, a.Freeze, s.left)
 	q := headers.Quota{
-		Unit: c.unitOf(), Name: c.name,
+		Unit: c.announcedUnit(), Name: c.name,
 		Limit: headers.Some(s.limit), Remaining: headers.Some(a.remaining(left)),
 	}
 	if s.window > 0 && s.window%time.Second == 0 { // no dialect has words for a fraction

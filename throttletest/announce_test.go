@@ -262,3 +262,15 @@ func TestASkewedServerIsWrongInAllItsMoments(t *testing.T) {
 	midnight := windowStart(before, 24*time.Hour, 0).Add(24 * time.Hour)
 	assert.WithinDuration(t, midnight.Add(-5*time.Minute), at, time.Second)
 }
+
+func TestACapIsAnnouncedIfAsked(t *testing.T) {
+	p := newPlay(t, WithLimits(Concurrency(3).Announced()), WithAnnounce(Announce{Dialect: headers.RateLimitList}))
+	want := headers.Quota{Unit: "concurrent-requests", Limit: headers.Some(3.0), Remaining: headers.Some(2.0)}
+	assert.Equal(t, want, said(t, p.at(0, request("{}"))))
+
+	u := NewUpstream(WithLimits(FixedWindow(5, time.Minute), Concurrency(3).Announced()), WithDialect(headers.RateLimitList))
+	resp, err := u.RoundTrip(request("{}"))
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.Contains(t, resp.Header.Get("Ratelimit-Policy"), `"concurrent-requests";q=3;qu="concurrent-requests"`)
+}

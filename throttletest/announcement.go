@@ -44,8 +44,10 @@ func (a Announce) tellApart(quotas []headers.Quota) {
 		return
 	}
 	for i := range quotas {
-		if q := &quotas[i]; q.Name == "" {
+		if q := &quotas[i]; q.Name == "" && q.Window.Known {
 			q.Name = q.Unit + "-" + q.Window.Value.String()
+		} else if q.Name == "" {
+			q.Name = q.Unit
 		}
 	}
 }

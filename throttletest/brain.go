@@ -169,6 +169,9 @@ func (b *brain) settle(now time.Time, v *verdict, k *call) {
 	if v.reason == Admitted && k.used != nil {
 		v.pool.advance(now)
 		v.pool.settle(now, v.at, k.charged, k.used)
+		b.ledger.spend(k.charged, -1)
+		b.ledger.spend(k.used, 1)
+		b.ledger.owe(v.pool)
 		k.used = nil
 	}
 }

@@ -115,3 +115,45 @@ func TestACallThatNamesNoMostIsChargedTheMean(t *testing.T) {
 	assert.Equal(t, 301.0, k.charged[budget.Tokens])
 	assert.NotEqual(t, 300.0, k.output)
 }
+
+// What calls were charged is what they used once they have ended, and a debt is as deep as they went past the limit.
+func TestSpentAndOwed(t *testing.T) {
+	for name, c := range map[string]struct {
+		how         Charge
+		early, late float64 // output tokens spent while two calls are open, and after they have ended
+		debt        float64
+	}{
+		"on arrival": {ChargeMax, 160, 160, 0},
+		"settled":    {ChargeSettled, 160, 60, 0},
+		"used":       {ChargeUsed, 0, 60, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			limit := map[Charge]float64{ChargeUsed: 40}[c.how]
+			if limit == 0 {
+				limit = 160
+			}
+			u := NewUpstream(WithCharge(c.how), WithOutputTokens(30, 0), WithLimits(FixedWindow(limit, time.Hour).Of(budget.OutputTokens)))
+			var calls []*call
+			var verdicts []*verdict
+			for range 2 {
+				k, err := u.open(request(`{"max_tokens":80}`))
+				require.NoError(t, err)
+				calls, verdicts = append(calls, k), append(verdicts, u.arrive(k))
+			}
+			assert.Equal(t, c.early, u.Stats().Spent[budget.OutputTokens])
+			for i, v := range verdicts {
+				u.finish(v, calls[i])
+			}
+			assert.Equal(t, c.late, u.Stats().Spent[budget.OutputTokens])
+			assert.Equal(t, 2.0, u.Stats().Spent[budget.Requests])
+			assert.Equal(t, c.debt, u.Stats().Debt[budget.OutputTokens])
+		})
+	}
+	u := NewUpstream(WithLimits(FixedWindow(1, time.Hour)))
+	for range 3 {
+		k, err := u.open(request("no JSON"))
+		require.NoError(t, err)
+		u.arrive(k)
+	}
+	assert.Equal(t, budget.Cost{budget.Requests: 1}, u.Stats().Spent, "a refused call is charged nothing")
+}

@@ -25,6 +25,9 @@ type law interface {
 	state(now time.Time) level
 }
 
+// debtor is a law that can owe: units were charged that it did not have.
+type debtor interface{ debt() float64 }
+
 // level is a law at one moment.
 type level struct {
 	limit, left float64
@@ -59,6 +62,7 @@ func seconds(x float64) time.Duration {
 type tally struct{ limit, used float64 }
 
 func (t *tally) room() float64                     { return math.Max(0, t.limit-t.used) }
+func (t *tally) debt() float64                     { return math.Max(0, t.used-t.limit) }
 func (t *tally) give(n float64)                    { t.used = math.Max(0, t.used-n) }
 func (t *tally) resize(_ time.Time, limit float64) { t.limit = limit }
 

@@ -44,6 +44,10 @@ type Stats struct {
 	ByStatus map[int]int
 	Clients  map[string]Count // by ClientHeader
 	Foreign  Count
+	// Spent is what the admitted calls have been charged in all, by unit: what they used, as soon as they have ended.
+	Spent budget.Cost
+	// Debt is the deepest that a limit was in debt, by unit: with ChargeUsed, calls may use more than was left when they were admitted.
+	Debt map[string]float64
 	// Bans is how many bans began; refusals during one are counted under ByReason[Banned].
 	Bans int
 	// Doubled is how many admissions repeated an id that had been admitted before.
@@ -103,7 +107,7 @@ type ledger struct {
 
 func newLedger(most int) ledger {
 	return ledger{most: most, admitted: map[string]bool{}, stats: Stats{
-		ByReason: map[Reason]int{}, ByStatus: map[int]int{}, Clients: map[string]Count{},
+		ByReason: map[Reason]int{}, ByStatus: map[int]int{}, Clients: map[string]Count{}, Spent: budget.Cost{}, Debt: map[string]float64{},
 	}}
 }
 
@@ -119,13 +123,40 @@ func (l *ledger) note(v *verdict, k *call) {
 	who := s.Clients[k.client]
 	who.add(v.reason)
 	s.Clients[k.client] = who
-	if v.reason == Admitted && k.id != "" {
-		if l.admitted[k.id] {
-			s.Doubled++
-		}
-		l.admitted[k.id] = true
+	if v.reason == Admitted {
+		l.admit(k)
 	}
 	l.log(v, k)
+}
+
+func (l *ledger) admit(k *call) {
+	l.spend(k.charged, 1)
+	if k.id == "" {
+		return
+	}
+	if l.admitted[k.id] {
+		l.stats.Doubled++
+	}
+	l.admitted[k.id] = true
+}
+
+// spend books a cost, or takes it back with a sign of -1.
+func (l *ledger) spend(cost budget.Cost, sign float64) {
+	if _, told := cost[budget.Requests]; !told {
+		l.stats.Spent[budget.Requests] += sign
+	}
+	for unit := range cost {
+		l.stats.Spent[unit] += sign * amount(cost, unit)
+	}
+}
+
+// owe notes how deep the limits of a pool are in debt.
+func (l *ledger) owe(p *pool) {
+	for _, c := range p.counters {
+		if d, ok := c.law.(debtor); ok && d.debt() > l.stats.Debt[c.unitOf()] {
+			l.stats.Debt[c.unitOf()] = d.debt()
+		}
+	}
 }
 
 func (l *ledger) log(v *verdict, k *call) {
@@ -148,6 +179,7 @@ func (l *ledger) opened(open int) { l.stats.PeakOpen = max(l.stats.PeakOpen, ope
 func (b *brain) stats(now time.Time) Stats {
 	s := b.ledger.stats
 	s.ByReason, s.ByStatus, s.Clients = maps.Clone(s.ByReason), maps.Clone(s.ByStatus), maps.Clone(s.Clients)
+	s.Spent, s.Debt = maps.Clone(s.Spent), maps.Clone(s.Debt)
 	s.Open = int(b.meter.used(now))
 	for _, p := range b.pools {
 		p.advance(now)

@@ -85,7 +85,7 @@ func LeakyQueue(units float64, window time.Duration, depth float64) Limit {
 	return Limit{kind: kindLeaky, units: units, window: window, depth: depth}
 }
 
-// Concurrency admits up to places calls at once. It is not announced, as such limits seldom are.
+// Concurrency admits up to places calls at once. It is not announced, as such limits seldom are, but for Announced.
 func Concurrency(places float64) Limit {
 	return Limit{kind: kindSlots, units: places, window: time.Second, silent: true}
 }
@@ -109,6 +109,10 @@ func (l Limit) ChangedTo(units float64, after time.Duration) Limit {
 	return l
 }
 
+// Announced tells the limit in the headers. Only Concurrency needs it, which is then announced as a limit on "concurrent-requests", in
+// dialects that have units (draft-ietf-httpapi-ratelimit-headers-10).
+func (l Limit) Announced() Limit { l.silent = false; return l }
+
 // Unannounced keeps the limit out of the headers. It is enforced all the same.
 func (l Limit) Unannounced() Limit { l.silent = true; return l }
 
@@ -121,6 +125,14 @@ func (l Limit) unitOf() string {
 		return budget.Requests
 	}
 	return l.unit
+}
+
+// announcedUnit is what the headers call it.
+func (l Limit) announcedUnit() string {
+	if l.kind == kindSlots && l.unit == "" {
+		return "concurrent-requests"
+	}
+	return l.unitOf()
 }
 
 // law is a fresh state of the limit.

@@ -44,6 +44,8 @@ func (b *tokenBucket) give(now, _ time.Time, n float64) {
 	b.used = math.Max(0, b.used-n)
 }
 
+func (b *tokenBucket) debt() float64 { return math.Max(0, b.used-b.burst) }
+
 // refuse empties what there is and never goes into debt: a bucket cannot lock a caller out for good.
 func (b *tokenBucket) refuse(now time.Time, n float64) {
 	b.refill(now)
