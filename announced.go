@@ -29,6 +29,8 @@ type announced struct {
 	window time.Duration // as last believed
 	proven bool          // and the answers have shown it
 	first  uint64        // the order of the first call it has counted
+	late   bool          // the server counts calls when they end
+	known  bool          // and a declared limit counts the same unit
 }
 
 // quotaID tells the quotas of a key apart.
@@ -39,14 +41,20 @@ type quotaID struct {
 
 func (a *announced) what() *meterName { return &a.meterName }
 
+// ready asks the mirror. Where the server counts a call when it ends, no Remaining holds what is under way, and what is declared, whose own count
+// does, is believed instead.
 func (a *announced) ready(now time.Time, n, waiting float64) (time.Time, bool, bool) {
+	if a.late && a.known {
+		return time.Time{}, false, true
+	}
 	return a.mirror.At(now, n, waiting, a.network())
 }
 
-func (a *announced) take(now, _ time.Time, n float64) { a.mirror.Spend(now, n) }
-func (a *announced) give(_, now time.Time, n float64) { a.mirror.Settle(now, n) }
-func (a *announced) counted(w *waiter) bool           { return w.order >= a.first }
-func (a *announced) state(now time.Time) budget.State { return a.mirror.State(now) }
+func (a *announced) take(now, _ time.Time, n float64)  { a.mirror.Spend(now, n) }
+func (a *announced) give(_, now time.Time, n float64)  { a.mirror.Settle(now, n) }
+func (a *announced) amend(_, now time.Time, n float64) { a.mirror.Amend(now, n) }
+func (a *announced) counted(w *waiter) bool            { return w.order >= a.first }
+func (a *announced) state(now time.Time) budget.State  { return a.mirror.State(now) }
 
 func (a *announced) network() mirror.Network {
 	return mirror.Network{Guard: a.lane.net.over(a.window), Latency: a.lane.net.latency}
@@ -56,7 +64,11 @@ func (a *announced) network() mirror.Network {
 // went, or has a new limit.
 func (l *lane) read(w *waiter, a *answer) (news bool) {
 	for i := range a.report.Quotas {
-		news = l.meet(w, a, &a.report.Quotas[i]) || news
+		if q := &a.report.Quotas[i]; q.Unit == flightsUnit {
+			news = l.limitFlights(q) || news
+		} else {
+			news = l.meet(w, a, q) || news
+		}
 	}
 	news = l.separate(w, a) || news
 	for i := 0; i < len(l.mirrors); i++ {
@@ -94,6 +106,22 @@ func (l *lane) meet(w *waiter, a *answer, q *headers.Quota) bool {
 	return true
 }
 
+// flightsUnit is the unit of a cap on calls in flight (draft-ietf-httpapi-ratelimit-headers-10; Sentry). It comes back with each answer and not
+// with time, so there is nothing to mirror.
+const flightsUnit = "concurrent-requests"
+
+// limitFlights adopts a cap on calls in flight, but none above the configured one.
+func (l *lane) limitFlights(q *headers.Quota) (news bool) {
+	if !q.Limit.Known || q.Limit.Value < 1 {
+		return false
+	}
+	places := int64(max(1, min(q.Limit.Value*l.cfg.share, math.MaxInt32)))
+	if most := int64(l.cfg.maxInFlight); most > 0 {
+		places = min(places, most)
+	}
+	return l.places.Swap(places) != places
+}
+
 func idOf(q *headers.Quota) quotaID { return quotaID{q.Unit, q.Name, q.Partition, q.Window.Value} }
 
 // of reports whether q is the quota of this id.
@@ -124,8 +152,9 @@ func (m *announced) hear(w *waiter, a *answer) (news bool) {
 		m.mirror.Settle(a.received, w.cost.of(m.unit))
 	}
 	window, _ := m.mirror.Window()
-	if proven := m.mirror.Proven(); window != m.window || proven != m.proven {
-		m.window, m.proven, news = window, proven, true
+	proven, late := m.mirror.Proven(), m.mirror.Late()
+	if window != m.window || proven != m.proven || late != m.late {
+		m.window, m.proven, m.late, news = window, proven, late, true
 	}
 	return news
 }
@@ -157,6 +186,16 @@ func (l *lane) explained(w *waiter, now time.Time) bool {
 			return true
 		}
 	}
+	return l.overdrawn(w, now)
+}
+
+// overdrawn reports whether calls have used more of a declared unit than was reserved, and left too little of it.
+func (l *lane) overdrawn(w *waiter, now time.Time) bool {
+	for _, m := range w.class.meters {
+		if d, ok := m.(*declared); ok && d.outstanding.explains(now, w.cost.of(d.unit)) {
+			return true
+		}
+	}
 	return false
 }
 
@@ -165,14 +204,18 @@ func (l *lane) explained(w *waiter, now time.Time) bool {
 func (l *lane) pair() {
 	for _, m := range l.mirrors {
 		m.cap(math.Inf(1))
+		m.known = false
 	}
 	l.eachDeclared(func(d *declared) {
 		d.mirror = nil
+		for _, m := range l.mirrors {
+			m.known = m.known || m.unit == d.unit && d.atOnce() <= m.limit+1 // which may be told without its fraction
+		}
 		if d.policy.Algorithm != budget.Auto || d.policy.Burst > 0 {
 			return // the user said how to count
 		}
 		for _, m := range l.mirrors {
-			if m.means(d) && (m.proven || l.only(m, d)) {
+			if !m.late && m.means(d) && (m.proven || l.only(m, d)) {
 				d.mirror = m
 				m.cap(d.ours.Limit)
 			}

@@ -83,6 +83,9 @@ func (x *exchange) enter() error {
 	} else {
 		x.sent = time.Now()
 		x.waited(x.sent.Sub(x.w.start))
+		if err == nil && x.sent.Sub(x.w.start) > freshEstimate {
+			x.estimateAgain()
+		}
 	}
 	if err != nil {
 		return x.drop(err)

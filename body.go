@@ -28,7 +28,7 @@ func (x *exchange) watch(resp *http.Response) {
 		return
 	}
 	cfg := x.t.cfg
-	capped := cfg.maxInFlight > 0 || cfg.maxInFlightTotal > 0
+	capped := x.lane.places.Load() > 0 || cfg.maxInFlightTotal > 0
 	b := &x.body
 	if capped { // a slot that nobody gives back would be missed: garbage is noticed, which the exchange does not become in time
 		b = new(answerBody)

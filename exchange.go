@@ -106,6 +106,20 @@ func (x *exchange) find(key string) (err error) {
 	return nil
 }
 
+// freshEstimate is how old an estimated cost may be when its call leaves: what was learned from answers meanwhile is worth having after more.
+const freshEstimate = time.Second
+
+// estimateAgain asks the cost function once more, for a call that has waited long and is about to leave. Of a thousand calls that came before the
+// first answer each has the estimate of one who knows nothing.
+func (x *exchange) estimateAgain() {
+	if x.call.Cost != nil || x.t.cfg.cost == nil || x.req == nil || !x.lane.countsUnits() {
+		return
+	}
+	if c := x.t.cfg.cost(x.req); c.Validate() == nil {
+		x.lane.reprice(&x.w, newCost(c.Clone()))
+	}
+}
+
 // settle replaces the cost that was estimated by the actual one.
 func (x *exchange) settle(actual budget.Cost) bool {
 	if actual == nil || actual.Validate() != nil || !x.lane.settle(x, actual) {

@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,5 +83,34 @@ func TestHoldAboveMaxHoldClosesTheKey(t *testing.T) {
 		time.Sleep(24*time.Hour - time.Minute)
 		_, at := take(t, tr, Call{})
 		assert.Equal(t, 24*time.Hour, at)
+	})
+}
+
+// What is left of a day ends while calls wait for a faster limit: those who would have to wait for tomorrow are told then, not tomorrow.
+func TestAnEmptyDayTellsThoseWhoWait(t *testing.T) {
+	inBubble(t, []Option{WithPolicies(budget.PerSecond(1).WithBurst(1), budget.PerDay(50))}, func(t *testing.T, tr *Transport) {
+		told := make(chan error, 90)
+		for range 90 {
+			go func() {
+				p, err := tr.Acquire(t.Context(), Call{Key: "k"})
+				if err == nil {
+					p.Done()
+				}
+				told <- err
+			}()
+		}
+		refused := 0
+		for range 90 {
+			var limit *LimitError
+			if errors.As(<-told, &limit) {
+				require.ErrorIs(t, limit, ErrMaxHold)
+				assert.Greater(t, limit.Wait, 23*time.Hour)
+				refused++
+			}
+		}
+		assert.Equal(t, 40, refused)
+		assert.Less(t, time.Since(epoch), 55*time.Second, "told as soon as the day was empty")
+		s, _ := tr.State("k")
+		assert.Zero(t, s.Waiting)
 	})
 }

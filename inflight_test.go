@@ -2,6 +2,9 @@ package throttle
 
 import (
 	"context"
+	"maps"
+	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -99,4 +102,41 @@ func TestSlotsComeBack(t *testing.T) {
 		_, at := take(t, tr, Call{Key: "other"})
 		assert.Equal(t, 3*time.Second, at)
 	})
+}
+
+// A cap that the server announces is kept like a configured one, but never raises that.
+func TestAnnouncedCapOnCallsInFlight(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts []Option
+		want int
+	}{
+		"alone":      {nil, 6},
+		"configured": {[]Option{WithMaxInFlight(4)}, 4},
+		"above it":   {[]Option{WithMaxInFlight(9)}, 6},
+		"a share":    {[]Option{WithShare(0.5)}, 3},
+		"one place":  {[]Option{WithShare(0.01)}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up := newServer(func(int, *http.Request) reply {
+					return reply{after: time.Second, header: map[string]string{"RateLimit-Policy": `"conc";q=6;qu="concurrent-requests"`, "RateLimit": `"conc";r=5`}}
+				})
+				c2, tr := client(t, up, c.opts...)
+				var all sync.WaitGroup
+				for range 31 {
+					all.Go(func() {
+						_, _, err := get(c2, api)
+						assert.NoError(t, err)
+					})
+				}
+				all.Wait()
+				together := map[time.Duration]int{}
+				for _, at := range up.times() {
+					together[at]++
+				}
+				assert.Equal(t, c.want, slices.Max(slices.Collect(maps.Values(together))), "at once, as all take equally long")
+				assert.Equal(t, c.want, tr.Snapshot()[0].MaxInFlight)
+			})
+		})
+	}
 }

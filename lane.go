@@ -23,6 +23,7 @@ type lane struct {
 	parked bool          // waits for one of those; guarded by all.mu
 	shape  headers.Shape // of the server's answers
 	units  atomic.Bool   // costs beyond requests matter: some budget counts them, or nobody knows yet
+	places atomic.Int64  // calls in flight at most, as configured or, if fewer, announced; 0 = any number; it changes under mu
 
 	mu      sync.Mutex
 	classes map[classID]*class
@@ -81,6 +82,7 @@ func newLane(key string, cfg *config, all *total, policies []budget.Policy, now 
 		return nil, err
 	}
 	l.units.Store(true)
+	l.places.Store(int64(cfg.maxInFlight))
 	if len(policies) == 0 {
 		l.bank = bank.New()
 	}
@@ -273,7 +275,7 @@ func (l *lane) spend(w *waiter, r ruling, now time.Time) {
 func (l *lane) undo(w *waiter, now time.Time) {
 	for _, m := range w.class.meters {
 		if n := w.cost.of(m.what().unit); n != 0 && m.counted(w) {
-			m.give(w.left, now, n)
+			m.amend(w.left, now, n)
 		}
 	}
 	for _, a := range w.class.shared {
@@ -290,10 +292,4 @@ func (l *lane) disappear(w *waiter, now time.Time) {
 		l.bank.Lost(w.bankID-1, now)
 	}
 	w.bankID = 0
-}
-
-// land takes a call out of those in flight.
-func (l *lane) land(w *waiter) {
-	l.flights.end(w.flight)
-	w.flight = nil
 }

@@ -124,6 +124,12 @@ func (l *lane) lose(w *waiter, unsent, broken bool) (held time.Duration) {
 	return held
 }
 
+// land takes a call out of those in flight.
+func (l *lane) land(w *waiter) {
+	l.flights.end(w.flight)
+	w.flight = nil
+}
+
 // settle replaces the estimated cost of a call by the actual one, once.
 func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 	l.mu.Lock()
@@ -137,6 +143,10 @@ func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 		unit := m.what().unit
 		if n, ok := actual[unit]; ok && m.counted(&x.w) {
 			m.give(x.w.left, now, x.w.cost.of(unit)-n)
+			m.what().settled(x.w.cost.of(unit), n)
+			if d, ok := m.(*declared); ok {
+				d.foresee(x.w.left, now, n)
+			}
 		}
 	}
 	for _, a := range x.w.class.shared {
@@ -145,6 +155,24 @@ func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 	x.w.cost = x.w.cost.settled(actual)
 	l.pump(now)
 	return true
+}
+
+// reprice replaces the cost of a call that has been admitted and is not sent yet.
+func (l *lane) reprice(w *waiter, c cost) {
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range w.class.meters {
+		unit := m.what().unit
+		if n := w.cost.of(unit) - c.of(unit); n != 0 && m.counted(w) {
+			m.amend(w.left, now, n)
+		}
+	}
+	for _, a := range w.class.shared {
+		a.account.Give(now, w.cost.saved(c))
+	}
+	w.cost = c
+	l.pump(now)
 }
 
 // ask is why w could not wait for another attempt; nil = it can.

@@ -15,16 +15,32 @@ type meter interface {
 	// ready is when n units may leave; waiting is what all who wait want of this unit, n included. far when only an answer can tell.
 	ready(now time.Time, n, waiting float64) (at time.Time, alone, ever bool)
 	take(now, due time.Time, n float64)
-	give(taken, now time.Time, n float64) // of what was taken then
-	counted(w *waiter) bool               // it has taken what w cost
+	give(taken, now time.Time, n float64)  // of what was taken then by a call that has been answered
+	amend(taken, now time.Time, n float64) // likewise, by one that has not, or was never sent
+	counted(w *waiter) bool                // it has taken what w cost
 	what() *meterName
 	state(now time.Time) budget.State
 }
 
-// meterName is what a meter is called.
+// meterName is what a meter is called, and what the calls that were settled had reserved of it and have used.
 type meterName struct {
-	name, unit string
-	source     Source
+	name, unit     string
+	source         Source
+	reserved, used float64
+}
+
+// settled notes what a call had reserved, and what it has used.
+func (m *meterName) settled(reserved, used float64) {
+	m.reserved += reserved
+	m.used += used
+}
+
+// overReservation is how many units were reserved for each that was used; 0 = unknown.
+func (m *meterName) overReservation() float64 {
+	if m.used <= 0 {
+		return 0
+	}
+	return m.reserved / m.used
 }
 
 // String is how a budget is called in errors and events; empty for none.
@@ -50,6 +66,8 @@ type declared struct {
 	since  uint64        // how many calls had left when it began to count
 	guard  time.Duration // the most margin that this budget bears, see guardShare
 	mirror *announced    // counts the same limit from what the server says: this one only keeps count
+
+	outstanding *outstanding // what calls under way will yet be charged; nil while none has been settled
 }
 
 // guardShare is how much of the time between two units a margin may take: without it a budget of 20,000/s without a burst would
@@ -82,6 +100,14 @@ func (d *declared) measure() {
 	d.guard = time.Duration(float64(d.fill) * guardShare)
 }
 
+// atOnce is the most that may leave in one moment.
+func (d *declared) atOnce() float64 {
+	if d.ours.Algorithm == budget.TokenBucket {
+		return d.ours.Burst
+	}
+	return d.ours.Limit
+}
+
 func (d *declared) what() *meterName { return &d.meterName }
 
 func (d *declared) ready(now time.Time, n, _ float64) (time.Time, bool, bool) {
@@ -91,6 +117,9 @@ func (d *declared) ready(now time.Time, n, _ float64) (time.Time, bool, bool) {
 	}
 	if !at.IsZero() {
 		at = at.Add(min(d.guard, d.lane.net.over(d.fill)))
+	}
+	if d.outstanding != nil {
+		at = latest(at, d.outstanding.clears(now, n, d.lane.flights.len))
 	}
 	return at, false, true
 }
@@ -106,9 +135,10 @@ func (d *declared) take(now, due time.Time, n float64) {
 	d.law.Take(now, n)
 }
 
-func (d *declared) give(taken, now time.Time, n float64) { budget.GiveBack(d.law, taken, now, n) }
-func (d *declared) counted(w *waiter) bool               { return w.order > d.since }
-func (d *declared) state(now time.Time) budget.State     { return d.law.State(now) }
+func (d *declared) give(taken, now time.Time, n float64)  { budget.GiveBack(d.law, taken, now, n) }
+func (d *declared) amend(taken, now time.Time, n float64) { d.give(taken, now, n) }
+func (d *declared) counted(w *waiter) bool                { return w.order > d.since }
+func (d *declared) state(now time.Time) budget.State      { return d.law.State(now) }
 
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {

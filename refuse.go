@@ -45,10 +45,15 @@ func (l *lane) hopeless(w *waiter, r ruling, now time.Time) error {
 		return l.limitError(w, r, now, r.reason())
 	case !r.at.Before(never):
 		return nil // an answer or a slot decides, and nobody knows when
-	case r.cause != CauseFirstContact && r.at.Sub(now) > l.cfg.maxHold+ourMargin:
+	case l.tooFar(&r, now):
 		return l.limitError(w, r, now, ErrMaxHold)
 	}
 	return l.tooLate(w, r, now)
+}
+
+// tooFar reports whether what a call waits for with nobody ahead of it comes later than any call is to wait.
+func (l *lane) tooFar(r *ruling, now time.Time) bool {
+	return r.ever && r.at.Before(never) && r.cause != CauseFirstContact && r.at.Sub(now) > l.cfg.maxHold+ourMargin
 }
 
 // tooLate is which bound of its own w would miss if it left at r.at.

@@ -54,7 +54,7 @@ func (l *lane) rule(w *waiter, now time.Time) ruling {
 	if until, shut := l.gate.shut(now); shut {
 		r.delay(until, CauseFirstContact, nil)
 	}
-	if l.cfg.maxInFlight > 0 && l.flights.len >= l.cfg.maxInFlight {
+	if places := int(l.places.Load()); places > 0 && l.flights.len >= places {
 		r.delay(never, CauseInFlight, nil)
 	}
 	r.alone = r.alone || l.gate.state == due

@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -87,5 +88,27 @@ func TestSettleByResponse(t *testing.T) {
 		assert.True(t, Settle(resp, tokens(250)))
 		assert.False(t, Settle(resp, tokens(0)))
 		assert.Equal(t, 750.0, available(t, tr, ""))
+	})
+}
+
+// What was reserved in vain is told: it is what a lower estimate would free.
+func TestOverReservationIsTold(t *testing.T) {
+	opts := []Option{WithPolicies(budget.PerMinute(1000).Of(budget.Tokens), budget.PerMinute(100))}
+	inBubble(t, opts, func(t *testing.T, tr *Transport) {
+		over := func() float64 { return budgetOf(t, tr, "k", "").OverReservation }
+		open, _ := take(t, tr, Call{Cost: tokens(200)})
+		assert.Zero(t, over(), "nothing was settled yet")
+		p, _ := take(t, tr, Call{Cost: tokens(300)})
+		p.Settle(tokens(100))
+		assert.InDelta(t, 3, over(), 1e-9)
+		p, _ = take(t, tr, Call{Cost: tokens(100)})
+		p.Settle(tokens(150))
+		assert.InDelta(t, 1.6, over(), 1e-9, "400 reserved and 250 used; the open call does not count")
+		open.Done()
+		s, _ := tr.State("k")
+		assert.Zero(t, s.Budgets[1].OverReservation, "of requests nothing is ever settled")
+		text, err := json.Marshal(s.Budgets[0])
+		require.NoError(t, err)
+		assert.Contains(t, string(text), `"over_reservation":1.6`)
 	})
 }

@@ -139,3 +139,15 @@ func (c cost) less(actual budget.Cost) budget.Cost {
 	}
 	return back
 }
+
+// saved is what another cost takes less than c, of every unit that either names.
+func (c cost) saved(other cost) budget.Cost {
+	back := budget.Cost{budget.Requests: c.requests - other.requests}
+	for unit := range c.others {
+		back[unit] = c.of(unit) - other.of(unit)
+	}
+	for unit := range other.others {
+		back[unit] = c.of(unit) - other.of(unit)
+	}
+	return back
+}

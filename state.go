@@ -30,6 +30,7 @@ type KeyState struct {
 
 	Waiting        int           // calls in the queue
 	InFlight       int           // calls sent whose answers have not ended
+	MaxInFlight    int           // as many at most, as configured or announced; 0 = any number
 	OldestInFlight time.Duration // how long the oldest of those has been under way
 
 	Hold      time.Time // until when nothing leaves; zero = no hold
@@ -45,6 +46,10 @@ type BudgetState struct {
 	Used       float64       // spent and not yet given back by time
 	Available  float64       // may leave now
 	Next       time.Time     // when Available will next grow
+
+	// OverReservation is how many units the calls that were settled had reserved for each that they used; 0 = none was settled. Well above 1,
+	// the estimates keep back what others could use: for AI calls, a lower max_tokens may help.
+	OverReservation float64
 }
 
 // State is what is known of a key, and whether anything is. It never makes a lane, nor keeps one alive.
@@ -73,7 +78,7 @@ func (t *Transport) Snapshot() []KeyState {
 func (l *lane) snapshot(now time.Time) KeyState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := KeyState{Key: l.key, Waiting: l.waiting, InFlight: l.flights.len}
+	s := KeyState{Key: l.key, Waiting: l.waiting, InFlight: l.flights.len, MaxInFlight: int(l.places.Load())}
 	if f := l.flights.oldest; f != nil {
 		s.OldestInFlight = now.Sub(f.since)
 	}
@@ -99,7 +104,7 @@ func (l *lane) snapshot(now time.Time) KeyState {
 func budgetState(m meter, now time.Time) BudgetState {
 	name, s := m.what(), m.state(now)
 	return BudgetState{Name: name.name, Unit: name.unit, Source: name.source,
-		Limit: s.Limit, Window: s.Window, Used: s.Used, Available: s.Available, Next: s.Next}
+		Limit: s.Limit, Window: s.Window, Used: s.Used, Available: s.Available, Next: s.Next, OverReservation: name.overReservation()}
 }
 
 // MarshalJSON writes the state as described at KeyState.
@@ -109,10 +114,11 @@ func (s KeyState) MarshalJSON() ([]byte, error) {
 		Budgets        []BudgetState `json:"budgets"`
 		Waiting        int           `json:"waiting"`
 		InFlight       int           `json:"in_flight"`
+		MaxInFlight    int           `json:"max_in_flight,omitempty"`
 		OldestInFlight float64       `json:"oldest_in_flight,omitempty"`
 		Hold           *time.Time    `json:"hold,omitempty"`
 		HoldCause      string        `json:"hold_cause,omitempty"`
-	}{s.Key, s.Budgets, s.Waiting, s.InFlight, s.OldestInFlight.Seconds(), known(s.Hold), ""}
+	}{s.Key, s.Budgets, s.Waiting, s.InFlight, s.MaxInFlight, s.OldestInFlight.Seconds(), known(s.Hold), ""}
 	if j.Budgets == nil {
 		j.Budgets = []BudgetState{}
 	}
@@ -133,7 +139,8 @@ func (b BudgetState) MarshalJSON() ([]byte, error) {
 		Used      *float64   `json:"used,omitempty"`
 		Available *float64   `json:"available,omitempty"`
 		Next      *time.Time `json:"next,omitempty"`
-	}{b.Name, b.Unit, b.Source.String(), amount(b.Limit), b.Window.Seconds(), amount(b.Used), amount(b.Available), known(b.Next)})
+		Over      float64    `json:"over_reservation,omitempty"`
+	}{b.Name, b.Unit, b.Source.String(), amount(b.Limit), b.Window.Seconds(), amount(b.Used), amount(b.Available), known(b.Next), b.OverReservation})
 }
 
 func known(t time.Time) *time.Time {

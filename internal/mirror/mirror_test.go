@@ -150,3 +150,33 @@ func TestClockThatStepsBack(t *testing.T) {
 	k.answer(now-s, now-900*ms, 88, 30*s)
 	assert.LessOrEqual(t, k.m.free(1), 89.0)
 }
+
+// A call whose cost changes before it is sent, or that is never sent, leaves nothing under way and nothing spent.
+func TestAmendingLeavesNothingUnderWay(t *testing.T) {
+	m := New(epoch)
+	m.Spend(epoch, 40)
+	m.Amend(epoch, 30)
+	assert.InDelta(t, 10, m.flying(), 1e-9)
+	m.Amend(epoch, 10)
+	assert.Zero(t, m.flying())
+	assert.Zero(t, m.sends.total)
+}
+
+func TestCallsThatCountWhenTheyEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		cost, left float64
+		late       bool
+	}{
+		"nothing was counted":        {40, 100, true},
+		"a little of it":             {40, 95, true},
+		"all of it":                  {40, 60, false},
+		"more, others draw":          {40, 20, false},
+		"one request, counted later": {1, 100, false},
+	} {
+		m := New(epoch)
+		m.Spend(epoch, c.cost)
+		m.Learn(Answer{Sent: epoch, Received: epoch.Add(time.Second), Cost: c.cost,
+			Quota: headers.Quota{Limit: headers.Some(100.0), Remaining: headers.Some(c.left)}}, Network{})
+		assert.Equal(t, c.late, m.Late(), name)
+	}
+}

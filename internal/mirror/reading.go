@@ -45,6 +45,7 @@ func (m *Mirror) read(a *Answer, net Network) reading {
 	r.regrid = m.grid.hear(r.left, r.limit, r.cost)
 	r.slack = m.grid.width()
 	if r.limit > 0 && !r.refused {
+		m.late = m.late || r.cost > 1 && r.left-r.slack > r.limit-r.cost/2
 		r.left = min(r.left, max(0, r.limit-r.cost)) // this call at least was counted, whatever the rounding
 	}
 	r.sureLo = m.ends.upTo(r.sent-1) + a.Cost + r.left - r.slack

@@ -1,0 +1,151 @@
+package throttle
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+	"github.com/seed-18ca0a92/throttle/headers"
+	"github.com/seed-18ca0a92/throttle/throttletest"
+)
+
+// learned is what calls teach that used as many units each, and took as long.
+func learned(t *testing.T, p budget.Policy, calls int, used float64, life time.Duration) *declared {
+	t.Helper()
+	l, err := newLane("k", &config{share: 1}, newTotal(0), []budget.Policy{p}, epoch)
+	require.NoError(t, err)
+	d := l.ofKey[0]
+	for range calls {
+		d.foresee(epoch, epoch.Add(life), used)
+	}
+	return d
+}
+
+func TestCallsUnderWayUseNoMoreThanTheServerHasAndGets(t *testing.T) {
+	const life = 10 * time.Second
+	bucket := budget.PerSecond(100).Of(budget.Tokens).WithBurst(1000)
+	o := learned(t, bucket, outstandingWeight, 50, life).outstanding
+	now := epoch.Add(life).Add(time.Minute) // the bucket is full again
+	require.InDelta(t, 1000, o.has(now), 1e-6)
+	assert.InDelta(t, 500, o.reserve(), 1e-6, "three deviations would be 949, and half of the bucket is the most")
+
+	// 1000 are there and as many come back in ten seconds, 500 are kept: 30 calls of 50.
+	assert.Zero(t, o.clears(now, 50, 29))
+	assert.Equal(t, now.Add(500*time.Millisecond), o.clears(now, 50, 30), "50 more take half a second")
+	assert.Zero(t, o.clears(now, 5000, 0), "with nothing under way there is nothing to foresee")
+	o.truth.Give(now, -1200)
+	assert.InDelta(t, -200, o.has(now), 1e-6)
+	assert.Zero(t, o.clears(now, 50, 5))
+	assert.True(t, o.clears(now, 50, 6).After(now))
+}
+
+func TestTheFirstToEndAreTheShortOnes(t *testing.T) {
+	bucket := budget.PerSecond(100).Of(budget.Tokens).WithBurst(1000)
+	few := learned(t, bucket, outstandingWeight/4, 50, time.Second).outstanding
+	many := learned(t, bucket, outstandingWeight*2, 50, time.Second).outstanding
+	assert.InDelta(t, 87.5, few.likely(), 1e-6)
+	assert.InDelta(t, 50, many.likely(), 1e-6)
+}
+
+func TestOnlyBucketsForesee(t *testing.T) {
+	assert.Nil(t, learned(t, budget.PerMinute(1000).Of(budget.Tokens), 3, 50, time.Second).outstanding, "a window gets nothing back while calls are under way")
+	assert.Nil(t, learned(t, budget.PerMinute(1000).WithBurst(10), 3, 1, time.Second).outstanding, "requests count on arrival")
+	var none *outstanding
+	assert.Zero(t, none.clears(epoch, 1, 5))
+	assert.False(t, none.explains(epoch, 1))
+}
+
+func TestARefusalAfterAnOverdraftIsNoSurprise(t *testing.T) {
+	d := learned(t, budget.PerSecond(100).Of(budget.Tokens).WithBurst(1000), 1, 990, time.Second)
+	now := epoch.Add(time.Second)
+	assert.True(t, d.outstanding.explains(now, 20))
+	assert.False(t, d.outstanding.explains(now, 5))
+	assert.False(t, d.outstanding.explains(now.Add(time.Second), 20))
+}
+
+// A thousand calls that came before anything was learned do not each reserve what was thought then.
+func TestEstimatesAreRenewedWhenACallLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		estimate, asked := 1000.0, 0
+		cost := func(*http.Request) budget.Cost {
+			mu.Lock()
+			defer mu.Unlock()
+			asked++
+			return tokens(estimate)
+		}
+		c, tr := client(t, newServer(always), WithCost(cost), WithKey(func(*http.Request) string { return "k" }), WithPolicies(budget.PerSecond(100).Of(budget.Tokens).WithBurst(1000)))
+		var all sync.WaitGroup
+		for range 21 {
+			all.Go(func() {
+				_, _, err := get(c, api)
+				assert.NoError(t, err)
+			})
+		}
+		synctest.Wait()
+		mu.Lock()
+		estimate = 100
+		mu.Unlock()
+		all.Wait()
+		// The first leaves 1000 behind, ten seconds' worth; each that follows waits for 1000 to be there, and gives back 900 at once.
+		assert.Less(t, time.Since(epoch), 31*time.Second, "not the 200 s of twenty estimates of 1000")
+		assert.Equal(t, 21+20, asked)
+		s, _ := tr.State("k")
+		assert.InDelta(t, 100, s.Budgets[0].Used, 5, "the last one")
+	})
+}
+
+func TestFreshEstimatesAreNotRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		c, _ := client(t, newServer(always), WithCost(func(*http.Request) budget.Cost { asked++; return tokens(10) }), WithPolicies(budget.PerSecond(100).Of(budget.Tokens).WithBurst(10)))
+		for range 5 {
+			_, _, err := get(c, api)
+			require.NoError(t, err)
+		}
+		assert.Equal(t, 5, asked, "none waited for a second")
+	})
+}
+
+// Where the server counts a call when it ends, Remaining says nothing of calls under way, and what is declared is believed, unless it is more than
+// the server announces.
+func TestWhatIsDeclaredIsBelievedWhereCallsCountWhenTheyEnd(t *testing.T) {
+	bucket := budget.PerMinute(600).Of(budget.OutputTokens)
+	for name, c := range map[string]struct {
+		how      throttletest.Charge
+		declared budget.Policy
+		believed bool
+	}{
+		"when they end":          {throttletest.ChargeUsed, bucket.WithBurst(1000), true},
+		"a plain minute":         {throttletest.ChargeUsed, bucket, true},
+		"more than is announced": {throttletest.ChargeUsed, bucket.WithBurst(1100), false},
+		"on arrival":             {throttletest.ChargeMax, bucket.WithBurst(1000), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up := throttletest.NewUpstream(throttletest.WithCharge(c.how), throttletest.WithOutputTokens(100, 0), throttletest.WithDialect(headers.Anthropic),
+					throttletest.WithLimits(throttletest.TokenBucket(600, time.Minute, 1000).Of(budget.OutputTokens)))
+				client, tr := client(t, up, WithCost(func(*http.Request) budget.Cost { return budget.Cost{budget.OutputTokens: 100} }), WithPolicies(c.declared))
+				resp, err := client.Post(api, "application/json", strings.NewReader(`{"max_tokens":100}`))
+				require.NoError(t, err)
+				resp.Body.Close()
+				l := tr.find(tr.Snapshot()[0].Key)
+				require.Len(t, l.mirrors, 1)
+				assert.Equal(t, c.how == throttletest.ChargeUsed, l.mirrors[0].mirror.Late())
+				at, alone, ever := l.mirrors[0].ready(time.Now(), 990, 990)
+				assert.True(t, ever)
+				assert.Equal(t, c.believed, at.IsZero() && !alone)
+				for _, d := range l.ofKey {
+					assert.False(t, c.believed && d.mirror != nil, "its own count is what counts")
+				}
+			})
+		})
+	}
+}
