@@ -6,5 +6,8 @@
 //		throttle.WithPolicies(budget.PerMinute(500), budget.PerMinute(200_000).Of(budget.Tokens)),
 //	)
 //
+// Of each answer is reserved what most answers of the model stay below, or the whole of what the call allows where the service charges that. How
+// much is reserved in vain stands in the transport's State (BudgetState.OverReservation) and in Estimator.OverReservation.
+//
 // The shapes of OpenAI, Azure OpenAI, Anthropic, Gemini, Mistral and of those who speak OpenAI's dialect are known.
 package llm

@@ -31,9 +31,14 @@ const (
 )
 
 // Estimator guesses what a call will cost and learns from what calls did cost, for each model by itself. Safe for concurrent use.
+//
+// Of the answer it reserves what most answers of the model stay below, and what was reserved too much is given back when the answer has come.
+// Services that speak OpenAI's rate-limit headers charge the most that a call allows instead, whatever it uses: there the whole of it is
+// reserved and nothing is given back. OverReservation tells how much that costs; a lower max_tokens in the calls is the remedy.
 type Estimator struct {
-	mu     sync.Mutex
-	models map[string]*record
+	mu      sync.Mutex
+	models  map[string]*record
+	holding bool
 }
 
 // record is what is known of a model: the decayed sums of bytes and tokens seen, and its last answers' lengths.
@@ -42,10 +47,34 @@ type record struct {
 	outputs       [samples]int
 	seen          int
 	likely        int // the quantile of outputs; kept since it is read more often than it changes
+	holds         bool
+	reserved      float64 // tokens of answers that were estimated, and those that they had
+	used          float64
 }
 
 // NewEstimator knows nothing yet but the usual figures.
 func NewEstimator() *Estimator { return &Estimator{models: map[string]*record{}} }
+
+// HoldMost makes e reserve the most that a call allows from the first call on, for services that hold that until the answer has come and give
+// back the rest (Bedrock). It returns e.
+func (e *Estimator) HoldMost() *Estimator {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.holding = true
+	return e
+}
+
+// OverReservation is how many tokens of answers were reserved for each that the answers of a model had; 0 = none has come. Around 2 is what
+// answers of very different lengths need. Where the service charges the most that calls allow, 10 means that a tenth of the quota is of use.
+func (e *Estimator) OverReservation(model string) float64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.models[model]
+	if r == nil || r.used == 0 {
+		return 0
+	}
+	return r.reserved / r.used
+}
 
 // record finds or makes the record of a model. e.mu must be held.
 func (e *Estimator) record(model string) *record {
@@ -68,7 +97,7 @@ func (e *Estimator) Estimate(p Prompt) Tokens {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.record(p.Model)
-	t := Tokens{Input: r.input(p), Output: r.output(p)}
+	t := Tokens{Input: r.input(p), Output: r.output(p, e.holding)}
 	t.Total = t.Input + t.Output
 	return t
 }
@@ -77,9 +106,9 @@ func (r *record) input(p Prompt) int {
 	return int(float64(p.Chars)*r.tokens/r.chars) + p.Images*imageTokens + overhead
 }
 
-func (r *record) output(p Prompt) int {
+func (r *record) output(p Prompt, holding bool) int {
 	n := max(p.Answers, 1)
-	if r.seen >= enough {
+	if r.seen >= enough && !(p.MaxOutput > 0 && (holding || r.holds)) {
 		if p.MaxOutput > 0 {
 			return min(r.likely, p.MaxOutput*n)
 		}
@@ -99,6 +128,8 @@ func (e *Estimator) Observe(p Prompt, t Tokens) {
 	if p.Images == 0 && p.Chars > 0 && t.Input > overhead {
 		r.learnRatio(float64(p.Chars), float64(t.Input-overhead))
 	}
+	r.reserved += float64(r.output(p, e.holding))
+	r.used += float64(t.Output)
 	r.learnOutput(t.Output)
 }
 
@@ -125,14 +156,33 @@ func (r *record) learnOutput(n int) {
 // Cost estimates what req will cost, for throttle.WithCost.
 func (e *Estimator) Cost(req *http.Request) budget.Cost { return e.Estimate(promptOf(req)).Cost() }
 
-// Usage is what the answer says it cost, for throttle.WithUsage, and teaches the estimator.
+// Usage is what the answer says it cost, for throttle.WithUsage, and teaches the estimator. It is nil, so that nothing is given back, where the
+// service has charged the most that the call allows.
 func (e *Estimator) Usage(resp *http.Response, tail []byte) budget.Cost {
 	t, ok := ParseUsage(tail)
 	if !ok {
 		return nil
 	}
-	e.Observe(promptOf(resp.Request), t)
+	p := promptOf(resp.Request)
+	e.Observe(p, t)
+	if p.MaxOutput > 0 && chargesMost(resp.Header) {
+		e.hold(p.Model)
+		return nil
+	}
 	return t.Cost()
+}
+
+// chargesMost recognises services that charge the most that a call allows by their headers: OpenAI, Azure, and those who copy them. If one
+// charges less all the same, its Remaining tells, and the transport follows that.
+func chargesMost(h http.Header) bool {
+	return h.Get("X-Ratelimit-Limit-Tokens") != "" || h.Get("X-Ratelimit-Remaining-Tokens") != ""
+}
+
+// hold reserves the most that calls of a model allow from now on.
+func (e *Estimator) hold(model string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.record(model).holds = true
 }
 
 // Cost estimates what req will cost from its text alone, in tokens, input_tokens and output_tokens. Preset has one that learns.

@@ -2,11 +2,14 @@ package llm
 
 import (
 	"math/rand/v2"
+	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/seed-18ca0a92/throttle/budget"
 )
@@ -112,4 +115,55 @@ func TestManyMayAskAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	assert.Equal(t, 3, e.Estimate(Prompt{Model: "0"}).Output)
+}
+
+// What a call allows is reserved whole where the service charges it, and told by its headers that it does; what it has not used stays spent.
+func TestServicesThatChargeTheMostThatACallAllows(t *testing.T) {
+	usage := []byte(`{"usage":{"prompt_tokens":20,"completion_tokens":40,"total_tokens":60}}`)
+	for name, c := range map[string]struct {
+		header string
+		body   string
+		output float64 // reserved afterwards
+		given  bool
+	}{
+		"OpenAI":             {"X-Ratelimit-Limit-Tokens", `{"model":"m","max_tokens":400}`, 400, false},
+		"remaining alone":    {"X-Ratelimit-Remaining-Tokens", `{"model":"m","max_tokens":400}`, 400, false},
+		"no limit in it":     {"X-Ratelimit-Limit-Tokens", `{"model":"m"}`, 40, true},
+		"Anthropic":          {"Anthropic-Ratelimit-Output-Tokens-Limit", `{"model":"m","max_tokens":400}`, 40, true},
+		"requests, not more": {"X-Ratelimit-Limit-Requests", `{"model":"m","max_tokens":400}`, 40, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := NewEstimator()
+			req, err := http.NewRequest(http.MethodPost, "https://api.example/v1/chat/completions", strings.NewReader(c.body))
+			require.NoError(t, err)
+			resp := &http.Response{Request: req, Header: http.Header{c.header: {"90000"}}}
+			for range 2 * enough {
+				assert.Equal(t, c.given, e.Usage(resp, usage) != nil)
+			}
+			assert.Equal(t, c.output, e.Cost(req)[budget.OutputTokens])
+		})
+	}
+}
+
+func TestHoldMost(t *testing.T) {
+	e := NewEstimator().HoldMost()
+	for range 2 * enough {
+		e.Observe(Prompt{Model: "m", MaxOutput: 300}, Tokens{Input: 10, Output: 30})
+	}
+	assert.Equal(t, 300, e.Estimate(Prompt{Model: "m", MaxOutput: 300}).Output)
+	assert.Equal(t, 600, e.Estimate(Prompt{Model: "m", MaxOutput: 300, Answers: 2}).Output)
+	assert.Equal(t, 30, e.Estimate(Prompt{Model: "m"}).Output, "nothing says what the most is")
+}
+
+func TestOverReservation(t *testing.T) {
+	e := NewEstimator()
+	assert.Zero(t, e.OverReservation("m"))
+	p := Prompt{Model: "m", MaxOutput: 300}
+	e.Observe(p, Tokens{Input: 10, Output: 30})
+	assert.InDelta(t, 10, e.OverReservation("m"), 1e-9)
+	for range 10_000 {
+		e.Observe(p, Tokens{Input: 10, Output: 30})
+	}
+	assert.InDelta(t, 1, e.OverReservation("m"), 0.02, "once the lengths are known")
+	assert.Zero(t, e.OverReservation("other"))
 }
