@@ -115,7 +115,7 @@ var blindGoals = []scenario{
 func TestBlindServersAreWorkedOut(t *testing.T) {
 	t.Log(heading)
 	for _, s := range blindScenarios {
-		s.want.workers, s.want.jitters = everyWorkers, everyJitter
+		s.want.workers, s.want.jitters, s.want.seldom = everyWorkers, everyJitter, true
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			judge(t, s)
@@ -126,6 +126,7 @@ func TestBlindServersAreWorkedOut(t *testing.T) {
 func TestBlindGoals(t *testing.T) {
 	t.Log(heading)
 	for _, s := range blindGoals {
+		s.want.seldom = true
 		if s.want.workers == nil {
 			s.want.workers = []int{64}
 		}

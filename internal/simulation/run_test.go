@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-18ca0a92/throttle"
+	"github.com/seed-18ca0a92/throttle/budget"
 	"github.com/seed-18ca0a92/throttle/throttletest"
 )
 
@@ -24,28 +26,14 @@ type scenario struct {
 	server    []throttletest.Option
 	varied    func(*rand.Rand) throttletest.Option // more of it, another one with each seed; nil = nothing
 	client    []throttle.Option
+	preset    func() throttle.Option // what each process learns with by itself; nil = nothing
 	calls     int
 	processes int     // 0 = one
 	fair      float64 // the part of the limits that is left to us where others draw too; 0 = all
-	body      func(i int) string
+	body      func(seed uint64, i int) string
+	cost      budget.Cost                   // of every call, for the bound of the upstream; nil = one request
+	bound     func(f figures) time.Duration // the least time, where the upstream's own is not for such calls; nil = that one
 	want      want
-}
-
-// want is what the figures must be, as means over the seeds.
-type want struct {
-	ratio   float64         // makespan over the bound
-	late    time.Duration   // that may come on top: what nobody could know in time
-	per1000 float64         // refusals per 1000 admitted
-	rough   float64         // likewise at roughJitter, where that is more
-	uneven  float64         // ratio at roughJitter, where that is more
-	crowd   float64         // refusals per 1000 that may come on top with 256 workers: calls that nobody can call back
-	crowded float64         // likewise the ratio, where that is more
-	alone   float64         // ratio with one worker, where that is more
-	short   string          // which goal is missed, and why; the figures above are then what is reached
-	jain    float64         // least
-	bans    bool            // any are allowed
-	workers []int           // to play with; 16 if empty
-	jitters []time.Duration // usualJitter if empty
 }
 
 // setting is one way to play a scenario.
@@ -57,10 +45,26 @@ type setting struct {
 
 // figures is what came of one run.
 type figures struct {
+	setting
+	start           time.Time
 	makespan, bound time.Duration
 	done            int
 	stats           throttletest.Stats
-	waits           []time.Duration // sorted
+	arrivals        []throttletest.Arrival
+	calls           []made // in the order in which they were made
+	waits           []time.Duration
+	budgets         []throttle.BudgetState // of the first process, in the end
+	holds           []time.Time            // when each hold ended
+}
+
+// made is one call as its caller saw it.
+type made struct {
+	index       int
+	asked, done time.Time
+	left        time.Time // when it was sent, if it was sent once
+	waited      time.Duration
+	attempts    int
+	err         error // nil: it was answered with 200
 }
 
 func (f figures) ratio() float64 { return float64(f.makespan) / float64(f.bound) }
@@ -72,6 +76,25 @@ func (f figures) wait(q float64) time.Duration {
 	return f.waits[min(int(q*float64(len(f.waits))), len(f.waits)-1)]
 }
 
+// windows is how many calls the server let in, in each whole window of the clock: the first and the last are cut off by the work itself.
+func (f figures) windows() []int {
+	all := throttletest.PerWindow(f.arrivals, window, 0)
+	if len(all) < 3 {
+		return nil
+	}
+	return all[1 : len(all)-1]
+}
+
+// admitted is how many calls the server let in from a moment on, for a time.
+func (f figures) admitted(from time.Time, within time.Duration) (n int) {
+	for _, a := range f.arrivals {
+		if a.Reason == throttletest.Admitted && !a.At.Before(from) && a.At.Before(from.Add(within)) {
+			n++
+		}
+	}
+	return n
+}
+
 // The network and the service of most runs: 8 to 14 ms each way, and 120 ms at the server with the long tail of real ones.
 const (
 	oneWay      = 8 * time.Millisecond
@@ -80,31 +103,40 @@ const (
 	roughJitter = 60 * time.Millisecond
 	serviceMean = 120 * time.Millisecond
 	serviceTail = 0.4
+	// refusalTime is how long a server takes to refuse.
+	refusalTime = 2 * time.Millisecond
 )
+
+// roundTrip is the most that a call spends on the network, both ways.
+func (w setting) roundTrip() time.Duration { return 2 * (oneWay + w.jitter) }
+
+func (w setting) latency() throttletest.Latency {
+	return throttletest.Latency{Network: oneWay, Jitter: throttletest.Uniform(0, w.jitter), Service: throttletest.LogNormal(serviceMean, serviceTail), Refusal: refusalTime}
+}
 
 // run plays a scenario once, in a bubble of its own.
 func run(t *testing.T, s scenario, with setting) (f figures) {
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(with.seed, 1))
 		time.Sleep(time.Duration(random.Int64N(int64(time.Hour)))) // so that windows are met in any phase
-		up := throttletest.NewUpstream(slices.Concat([]throttletest.Option{
-			throttletest.WithSeed(with.seed),
-			throttletest.WithLatency(throttletest.Latency{
-				Network: oneWay, Jitter: throttletest.Uniform(0, with.jitter),
-				Service: throttletest.LogNormal(serviceMean, serviceTail), Refusal: 2 * time.Millisecond,
-			}),
-		}, s.server, s.variedBy(random))...)
+		up := throttletest.NewUpstream(slices.Concat([]throttletest.Option{throttletest.WithSeed(with.seed), throttletest.WithLatency(with.latency())}, s.server, s.variedBy(random))...)
 		start := time.Now()
-		bound, ok := up.Bound(throttletest.Job{Calls: s.calls, Workers: with.workers * max(1, s.processes), Start: start})
-		if !ok {
-			t.Fatalf("%s: the work can never be done", s.name)
+		var bound time.Duration
+		if s.bound == nil {
+			var ok bool
+			if bound, ok = up.Bound(throttletest.Job{Calls: s.calls, Workers: with.workers * max(1, s.processes), Start: start, Cost: s.cost}); !ok {
+				t.Fatalf("%s: the work can never be done", s.name)
+			}
 		}
 		f = play(t, s, with, up)
-		f.bound = bound
-		if s.fair > 0 { // the least time is that of a client who leaves others nothing
-			f.bound = time.Duration(float64(bound) / s.fair)
+		f.setting, f.start, f.bound = with, start, bound
+		f.stats, f.arrivals = up.Stats(), up.Arrivals()
+		if s.bound != nil {
+			f.bound = s.bound(f)
 		}
-		f.stats = up.Stats()
+		if s.fair > 0 { // the least time is that of a client who leaves others nothing
+			f.bound = time.Duration(float64(f.bound) / s.fair)
+		}
 	})
 	return f
 }
@@ -117,28 +149,30 @@ func (s scenario) variedBy(random *rand.Rand) []throttletest.Option {
 	return []throttletest.Option{s.varied(random)}
 }
 
-// play makes all the calls.
+// play makes all the calls. The workers begin a microsecond after each other, so that the order in which calls are made is known.
 func play(t *testing.T, s scenario, with setting, up *throttletest.Upstream) (f figures) {
-	ctx := context.Background()
 	var next atomic.Int64
-	var mu sync.Mutex
+	var mu sync.Mutex // guards f
 	var wg sync.WaitGroup
 	start := time.Now()
 	for p := range max(1, s.processes) {
-		tr, err := throttle.NewTransport(up, s.client...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := s.process(t, up, func(end time.Time) {
+			mu.Lock()
+			f.holds = append(f.holds, end)
+			mu.Unlock()
+		})
 		defer tr.Close()
-		for range with.workers {
+		if p == 0 {
+			defer func() { f.budgets = budgetsOf(tr) }()
+		}
+		c := caller{client: &http.Client{Transport: tr}, name: fmt.Sprint("process-", p), scenario: s, seed: with.seed}
+		for w := range with.workers {
 			wg.Go(func() {
+				time.Sleep(time.Duration(w) * time.Microsecond)
 				for i := int(next.Add(1)); i <= s.calls; i = int(next.Add(1)) {
-					waited, ok := call(ctx, &http.Client{Transport: tr}, fmt.Sprint("process-", p), s.bodyOf(i))
+					m := c.call(i)
 					mu.Lock()
-					if ok {
-						f.done++
-					}
-					f.waits = append(f.waits, waited)
+					f.calls = append(f.calls, m)
 					mu.Unlock()
 				}
 			})
@@ -146,30 +180,100 @@ func play(t *testing.T, s scenario, with setting, up *throttletest.Upstream) (f 
 	}
 	wg.Wait()
 	f.makespan = time.Since(start)
-	slices.Sort(f.waits)
+	f.sum()
 	return f
 }
 
-func (s scenario) bodyOf(i int) string {
-	if s.body == nil {
-		return ""
+// process is a transport as the scenario has it, which tells when each of its holds will end. Events cost time: where no run is checked, nobody
+// looks at them.
+func (s scenario) process(t *testing.T, up *throttletest.Upstream, held func(end time.Time)) *throttle.Transport {
+	options := slices.Clone(s.client)
+	if s.want.check != nil {
+		options = append(options, throttle.WithObserver(throttle.ObserverFunc(func(_ context.Context, e throttle.Event) {
+			if e.Kind == throttle.KindHold {
+				held(time.Now().Add(e.Duration))
+			}
+		})))
 	}
-	return s.body(i)
+	if s.preset != nil {
+		options = append(options, s.preset())
+	}
+	tr, err := throttle.NewTransport(up, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
 }
 
-// call makes one call, and reports how long it waited and whether it was answered in the end.
-func call(ctx context.Context, c *http.Client, name, body string) (waited time.Duration, ok bool) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://upstream.example/v1/chat/completions", strings.NewReader(body))
-	if err != nil {
-		return 0, false
+// budgetsOf is the budgets of all keys.
+func budgetsOf(tr *throttle.Transport) (all []throttle.BudgetState) {
+	for _, k := range tr.Snapshot() {
+		all = append(all, k.Budgets...)
 	}
-	req.Header.Set(throttletest.ClientHeader, name)
-	resp, err := c.Do(req)
-	if err != nil {
-		return 0, false
-	}
-	io.Copy(io.Discard, resp.Body)
-	resp.Body.Close()
-	r, _ := throttle.ResultOf(resp)
-	return r.Waited + r.Held, resp.StatusCode == http.StatusOK
+	return all
 }
+
+// sum adds up what the calls came to.
+func (f *figures) sum() {
+	slices.SortFunc(f.calls, func(a, b made) int { return a.index - b.index })
+	for _, m := range f.calls {
+		if m.err == nil {
+			f.done++
+		}
+		f.waits = append(f.waits, m.waited)
+	}
+	slices.Sort(f.waits)
+}
+
+// caller makes the calls of one process.
+type caller struct {
+	client *http.Client
+	name   string
+	scenario
+	seed uint64
+}
+
+// call makes the i-th call, and follows it to the end of its answer.
+func (c caller) call(i int) made {
+	m := made{index: i, asked: time.Now()}
+	path, body := "/v1/items", ""
+	if c.body != nil {
+		path, body = "/v1/chat/completions", c.body(c.seed, i)
+	}
+	var result throttle.Result
+	ctx := throttle.NewContext(context.Background(), throttle.Call{Result: &result})
+	m.err = c.answer(ctx, path, body, i)
+	m.done = time.Now()
+	m.waited, m.attempts = result.Waited+result.Held, result.Attempts
+	m.left = m.asked.Add(m.waited + result.BackedOff)
+	return m
+}
+
+// answer is nil if the call was answered with 200, to the end.
+func (c caller) answer(ctx context.Context, path, body string, i int) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://upstream.example"+path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set(throttletest.ClientHeader, c.name)
+	if c.want.check != nil {
+		req.Header.Set(throttletest.IDHeader, strconv.Itoa(i))
+	}
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if _, err = io.Copy(io.Discard, resp.Body); err == nil && resp.StatusCode != http.StatusOK {
+		err = statusError(resp.StatusCode)
+	}
+	return err
+}
+
+// idOf is the id by which the upstream knows a call.
+func idOf(m made) string { return strconv.Itoa(m.index) }
+
+// statusError is an answer other than 200.
+type statusError int
+
+func (e statusError) Error() string { return fmt.Sprint("answered with ", int(e)) }
