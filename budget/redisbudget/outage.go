@@ -24,7 +24,7 @@ func (o *outage) may(now time.Time) bool { return o == nil || o.on() && o.breake
 // comeBack ends the outage, once the other processes are back too: quiet from now.
 func (a *account) comeBack(now time.Time, quiet time.Duration) {
 	if quiet <= 0 {
-		a.outage = nil
+		a.outage, a.served = nil, false // who waits has no slots yet
 		a.news.add(nil)
 		return
 	}
