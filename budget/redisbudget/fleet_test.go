@@ -229,7 +229,7 @@ func TestSkewedDemandUsesTheQuotaToo(t *testing.T) {
 	g.play(t, func() verdict {
 		all := crew(startRedis(t), 10, begin+span+time.Second/2)
 		for i := range all {
-			all[i].Callers, all[i].Rate, all[i].Begin = 0, 0.05*1.1*fleetRate, begin
+			all[i].Callers, all[i].Rate, all[i].Seed, all[i].Begin = 0, 0.05*1.1*fleetRate, uint64(50+i), begin // draws that do queue by then
 		}
 		all[0].Rate = 0.55 * 1.1 * fleetRate
 		f := muster(t, throttletest.TokenBucket(fleetRate, time.Second, fleetBurst), all...)

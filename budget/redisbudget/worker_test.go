@@ -26,7 +26,8 @@ type orders struct {
 	For        time.Duration
 	Begin      time.Duration // what was before is told apart
 	Callers    int           // that call again as soon as they have an answer
-	Rate       float64       // or calls per second that come whatever happens
+	Rate       float64       // or calls per second that come whatever happens,
+	Seed       uint64        // at random times that follow from this
 	Timeout    time.Duration
 }
 
@@ -131,9 +132,10 @@ func (w *worker) run(client *http.Client) {
 			}
 		})
 	}
+	random := rand.New(rand.NewPCG(w.Seed, 0))
 	for next := time.Now(); w.Rate > 0 && ctx.Err() == nil; time.Sleep(time.Until(next)) {
 		calls.Go(func() { w.call(ctx, client) })
-		next = next.Add(time.Duration(rand.ExpFloat64() / w.Rate * float64(time.Second)))
+		next = next.Add(time.Duration(random.ExpFloat64() / w.Rate * float64(time.Second)))
 	}
 	calls.Wait()
 }
