@@ -37,6 +37,7 @@ type reading struct {
 	n       int
 	more    []kept
 	taken   int           // how many passed the gate
+	told    int           // how many of those may tell something
 	seen    uint64        // bit i: something is kept for slot i
 	marks   uint64        // bit i: an answer of vendors[i]
 	aliases []alias       // of policies
@@ -83,6 +84,7 @@ func (rd *reading) take(name string, lines []string) {
 	if rd.taken++; rd.taken > mostHeaders {
 		return
 	}
+	rd.told++
 	lines = usable(lines)
 	if f, which := common(name); f != noFact {
 		rd.quantity(f, &plainSubjects[which], lines)
@@ -96,6 +98,7 @@ func (rd *reading) take(name string, lines []string) {
 	case s < slotNothing:
 		rd.keep(s, lines)
 	case s == slotNothing:
+		rd.told--
 	default:
 		rd.marks |= 1 << (s - slots)
 	}

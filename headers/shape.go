@@ -20,7 +20,7 @@ const (
 	// costs next to nothing.
 	trusted = 31
 	// mostTelling is how many telling headers a shape has at most; looking up more is no faster than looking at all.
-	mostTelling = 16
+	mostTelling = 12
 )
 
 // outline is never changed but for what it is trusted.
@@ -55,28 +55,44 @@ func (s *Shape) ParseInto(r *Report, h http.Header, status int, now time.Time) {
 
 // learn takes over the shape of an answer that was read in full, if it is like the one before.
 func (s *Shape) learn(rd *reading) {
-	var known *outline
-	if n := int64(len(rd.h)); s.size.Swap(n) == n {
-		known = rd.outline()
+	n := int64(len(rd.h))
+	if known := s.known.Load(); known.describes(rd) {
+		known.trust.Store(trusted)
+	} else if s.size.Swap(n) == n {
+		s.known.Store(rd.outline())
+	} else {
+		s.known.Store(nil)
 	}
-	s.known.Store(known)
+}
+
+// describes reports whether an answer that was read in full has that shape.
+func (o *outline) describes(rd *reading) bool {
+	if o == nil || rd.aged || len(rd.h) != o.headers || rd.told != len(o.telling) {
+		return false
+	}
+	for i := range o.telling {
+		if _, ok := rd.h[o.telling[i].name]; !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // recall reads an answer by a known shape, or leaves it alone and reports that it cannot.
-func (rd *reading) recall(s *outline) bool {
-	if s == nil || len(rd.h) != s.headers || s.trust.Add(-1) < 0 {
+func (rd *reading) recall(o *outline) bool {
+	if o == nil || len(rd.h) != o.headers || o.trust.Add(-1) < 0 {
 		return false
 	}
 	var told [mostTelling][]string
-	for i := range s.telling {
-		lines, ok := rd.h[s.telling[i].name]
+	for i := range o.telling {
+		lines, ok := rd.h[o.telling[i].name]
 		if !ok {
 			return false
 		}
 		told[i] = lines
 	}
-	for i := range s.telling {
-		if t := &s.telling[i]; t.plain == notPlain {
+	for i := range o.telling {
+		if t := &o.telling[i]; t.plain == notPlain {
 			rd.take(t.name, told[i])
 		} else {
 			rd.quantity(t.fact, &plainSubjects[t.plain], usable(told[i]))
@@ -87,10 +103,10 @@ func (rd *reading) recall(s *outline) bool {
 
 // outline is that of the answer that was read; nil for one with too many headers that tell something, with odd ones, or from a cache.
 func (rd *reading) outline() *outline {
-	if rd.canonical || rd.aged || rd.taken > mostTelling {
+	if rd.canonical || rd.aged || rd.told > mostTelling {
 		return nil
 	}
-	s := &outline{headers: len(rd.h), telling: make([]telling, 0, rd.taken)}
+	s := &outline{headers: len(rd.h), telling: make([]telling, 0, rd.told)}
 	s.trust.Store(trusted)
 	for name := range rd.h {
 		if len(name) >= 4 && knownNames.admits(name) && places[name] != slotNothing {
