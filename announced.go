@@ -28,9 +28,13 @@ type announced struct {
 	silent int           // answers in a row that did not name it
 	window time.Duration // as last believed
 	proven bool          // and the answers have shown it
-	first  uint64        // the order of the first call it has counted
-	late   bool          // the server counts calls when they end
-	known  bool          // and a declared limit counts the same unit
+	heard  time.Time     // when it was last told
+
+	maker uint64 // the order of the call whose answer told of it first
+	first uint64 // of the first call that left when it was known
+	joint uint64 // of the last call that took from it before it was known to stand apart
+	late  bool   // the server counts calls when they end
+	known bool   // and a declared limit counts the same unit
 }
 
 // quotaID tells the quotas of a key apart.
@@ -47,14 +51,32 @@ func (a *announced) ready(now time.Time, n, waiting float64) (time.Time, bool, b
 	if a.late && a.known {
 		return time.Time{}, false, true
 	}
-	return a.mirror.At(now, n, waiting, a.network())
+	at, alone, ever := a.mirror.At(now, n, waiting, a.network())
+	if !ever && now.Sub(a.heard) >= max(a.window, askAgain) {
+		return now, true, true
+	}
+	return at, alone, ever
 }
+
+// askAgain is how long a limit is believed that no call fits into, at least: while nothing is sent, nobody tells that it has changed.
+const askAgain = time.Minute
 
 func (a *announced) take(now, _ time.Time, n float64)  { a.mirror.Spend(now, n) }
 func (a *announced) give(_, now time.Time, n float64)  { a.mirror.Settle(now, n) }
 func (a *announced) amend(_, now time.Time, n float64) { a.mirror.Amend(now, n) }
-func (a *announced) counted(w *waiter) bool            { return w.order >= a.first }
+func (a *announced) counted(w *waiter) bool            { return w.order == a.maker || w.order >= a.first }
 func (a *announced) state(now time.Time) budget.State  { return a.mirror.State(now) }
+
+// spent reports whether the mirror has counted what w took when it left, or, if w was under way then already, when it was made.
+func (a *announced) spent(w *waiter) bool {
+	switch {
+	case w.order == a.maker:
+		return true
+	case w.order < a.first:
+		return a.unit == budget.Requests && !w.mute
+	}
+	return w.order <= a.joint || a.covers(w.class)
+}
 
 func (a *announced) network() mirror.Network {
 	return mirror.Network{Guard: a.lane.net.over(a.window), Latency: a.lane.net.latency}
@@ -64,12 +86,11 @@ func (a *announced) network() mirror.Network {
 // went, or has a new limit.
 func (l *lane) read(w *waiter, a *answer) (news bool) {
 	for i := range a.report.Quotas {
-		if q := &a.report.Quotas[i]; q.Unit == flightsUnit {
-			news = l.limitFlights(q) || news
-		} else {
+		if q := &a.report.Quotas[i]; q.Unit != flightsUnit {
 			news = l.meet(w, a, q) || news
 		}
 	}
+	news = l.limitFlights(a.report) || news
 	news = l.separate(w, a) || news
 	for i := 0; i < len(l.mirrors); i++ {
 		m := l.mirrors[i]
@@ -97,9 +118,9 @@ func (l *lane) meet(w *waiter, a *answer, q *headers.Quota) bool {
 			return false
 		}
 	}
-	m := &announced{meterName: meterName{name: q.Name, unit: q.Unit, source: SourceServer}, lane: l, id: idOf(q), first: w.order, mirror: mirror.New(a.sent)}
+	m := &announced{meterName: meterName{name: q.Name, unit: q.Unit, source: SourceServer}, lane: l, id: idOf(q), maker: w.order, first: l.sends + 1, mirror: mirror.New(a.sent)}
 	m.mirror.Spend(a.sent, w.cost.of(q.Unit))
-	if others := l.flights.len - 1; others > 0 && q.Unit == budget.Requests {
+	if others := l.open - l.permits; others > 0 && q.Unit == budget.Requests {
 		m.mirror.Spend(a.received, float64(others)) // under way too, and nobody knows in what order they arrive
 	}
 	l.mirrors = append(l.mirrors, m)
@@ -110,16 +131,26 @@ func (l *lane) meet(w *waiter, a *answer, q *headers.Quota) bool {
 // with time, so there is nothing to mirror.
 const flightsUnit = "concurrent-requests"
 
-// limitFlights adopts a cap on calls in flight, but none above the configured one.
-func (l *lane) limitFlights(q *headers.Quota) (news bool) {
-	if !q.Limit.Known || q.Limit.Value < 1 {
+// limitFlights adopts the least of the caps on calls in flight that an answer tells, but none above the configured one, and gives it up when it
+// is told no more.
+func (l *lane) limitFlights(r *headers.Report) (news bool) {
+	places, told := float64(math.MaxInt32), false
+	for i := range r.Quotas {
+		if q := &r.Quotas[i]; q.Unit == flightsUnit && q.Limit.Known && q.Limit.Value >= 1 {
+			places, told = min(places, max(q.Limit.Value*l.cfg.share, 1)), true
+		}
+	}
+	most := int64(l.cfg.maxInFlight)
+	switch l.placesSilent++; {
+	case told:
+		l.placesSilent = 0
+		if most == 0 || int64(places) < most {
+			most = int64(places)
+		}
+	case l.placesSilent <= silence:
 		return false
 	}
-	places := int64(max(1, min(q.Limit.Value*l.cfg.share, math.MaxInt32)))
-	if most := int64(l.cfg.maxInFlight); most > 0 {
-		places = min(places, most)
-	}
-	return l.places.Swap(places) != places
+	return l.places.Swap(most) != most
 }
 
 func idOf(q *headers.Quota) quotaID { return quotaID{q.Unit, q.Name, q.Partition, q.Window.Value} }
@@ -132,7 +163,7 @@ func (id *quotaID) of(q *headers.Quota) bool {
 // hear tells the mirror what an answer said of its quota, which may be nothing.
 func (m *announced) hear(w *waiter, a *answer) (news bool) {
 	q := m.told(a.report)
-	spent := m.counted(w) && m.covers(w.class)
+	spent := m.spent(w)
 	switch {
 	case q == nil && !spent:
 		return false // a call to another resource
@@ -142,7 +173,7 @@ func (m *announced) hear(w *waiter, a *answer) (news bool) {
 	heard := mirror.Answer{Sent: a.sent, Received: a.received, Cost: w.cost.of(m.unit), Refused: a.kind == refused}
 	m.silent++
 	if q != nil {
-		heard.Quota, m.silent = *q, 0
+		heard.Quota, m.silent, m.heard = *q, 0, a.received
 		if q.Limit.Known && q.Limit.Value != m.limit {
 			m.limit, news = q.Limit.Value, true
 		}
@@ -172,7 +203,7 @@ func (m *announced) told(r *headers.Report) *headers.Quota {
 // lostAnswer tells every mirror that a call is under way no longer, though no answer came.
 func (l *lane) lostAnswer(w *waiter, now time.Time) {
 	for _, m := range l.mirrors {
-		if !m.counted(w) || !m.covers(w.class) {
+		if !m.spent(w) {
 			continue
 		}
 		m.mirror.Learn(mirror.Answer{Sent: w.left, Received: now, Cost: w.cost.of(m.unit)}, m.network())
@@ -286,4 +317,4 @@ func (l *lane) count() {
 }
 
 // countsUnits reports whether costs beyond requests matter.
-func (l *lane) countsUnits() bool { return l.units.Load() }
+func (l *lane) countsUnits() bool { return l.units.Load() || l.weighted.Load() }

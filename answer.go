@@ -112,7 +112,7 @@ func (r *reader) look() *headers.Body {
 // exhausted reports whether the answer says that a quota is used up.
 func (r *reader) exhausted() bool {
 	for _, q := range r.report.Quotas {
-		if q.Remaining == headers.Some(0.0) && (q.Reset.Known && q.Reset.Value > 0 || q.Limit.Value > 0) {
+		if q.Unit != flightsUnit && q.Remaining == headers.Some(0.0) && (q.Reset.Known && q.Reset.Value > 0 || q.Limit.Value > 0) {
 			return true
 		}
 	}

@@ -51,17 +51,17 @@ func (o *outcome) status() int {
 
 // attempt waits its turn, sends the request once, and learns from the answer.
 func (x *exchange) attempt() outcome {
-	body, err := x.nextBody()
-	if err == nil {
-		err = x.enter()
+	if err := x.enter(); err != nil {
+		return outcome{err: err}
 	}
+	body, err := x.nextBody()
 	if err != nil {
-		if body != nil {
-			body.Close()
-		}
+		x.leaving = false
+		x.lane.lose(&x.w, true, false)
 		return outcome{err: err}
 	}
 	x.result.Attempts++
+	x.leaving = false
 	return x.send(x.outgoing(body))
 }
 
@@ -75,6 +75,7 @@ func (x *exchange) enter() error {
 			err = x.lane.enter(x.ctx.Context, &x.w)
 		}
 	}
+	x.leaving = err == nil
 	if x.w.ready == nil {
 		x.sent = x.w.start
 		if err == nil {

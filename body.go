@@ -71,9 +71,8 @@ func (b *answerBody) Read(p []byte) (int, error) {
 
 // Close closes the body.
 func (b *answerBody) Close() error {
-	err := b.ReadCloser.Close()
-	b.end()
-	return err
+	defer b.end()
+	return b.ReadCloser.Close()
 }
 
 // end gives everything back.

@@ -61,11 +61,15 @@ func (l *lane) close() {
 	l.disarm()
 }
 
+// busy reports whether calls are under way that the lane must see the end of. An answer whose body is still open, or forgotten, is none unless
+// slots are counted.
+func (l *lane) busy() bool { return l.open > 0 || l.places.Load() > 0 && l.flights.len > 0 }
+
 // retire marks a lane as gone if nobody has used it for long and all that it knows is stale, and reports whether it did.
 func (l *lane) retire(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.waiting > 0 || l.flights.len > 0 || l.hold.active(now) || now.Sub(l.lastUse) < idleLife {
+	if l.waiting > 0 || l.busy() || l.hold.active(now) || now.Sub(l.lastUse) < idleLife {
 		return false
 	}
 	for _, c := range l.order {

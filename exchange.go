@@ -23,6 +23,7 @@ type exchange struct {
 	received time.Time               // when its answer, or its error, came
 	cancel   context.CancelCauseFunc // of its own context; nil without an attempt timeout
 	resp     *http.Response          // its answer, while it is in nobody else's hands
+	leaving  bool                    // the lane lets it go, and it is not sent yet
 	learned  bool                    // the lane knows of that answer
 	nested   bool                    // another Transport of this package is outside, and does the retrying
 	closed   bool                    // the caller's body has been handed to the base, which closes it
@@ -100,6 +101,9 @@ func (x *exchange) find(key string) (err error) {
 		if err := c.Validate(); err != nil {
 			return &LimitError{Key: key, Err: err}
 		}
+		if n, told := c[budget.Requests]; told && n != 1 {
+			x.lane.weighted.Store(true)
+		}
 	}
 	x.w.req, x.w.cost = x.req, newCost(c.Clone())
 	x.w.routes = x.t.cfg.routes.set(x.req)
@@ -171,6 +175,8 @@ func (x *exchange) unwind() {
 	x.release()
 	switch {
 	case x.w.flight == nil:
+	case x.leaving:
+		x.lane.lose(&x.w, true, false)
 	case x.learned:
 		x.lane.leave(&x.w)
 	default:

@@ -6,6 +6,7 @@ import "time"
 // answer that everybody else has forgotten.
 type flight struct {
 	since      time.Time
+	costly     bool // it uses more than requests
 	prev, next *flight
 }
 
@@ -14,17 +15,21 @@ type flights struct {
 	oldest, newest *flight
 	spare          *flight
 	len            int
+	costly         int // how many of them use more than requests
 }
 
 // start adds a flight.
-func (f *flights) start(now time.Time) *flight {
+func (f *flights) start(now time.Time, costly bool) *flight {
 	one := f.spare
 	if one == nil {
 		one = new(flight)
 	} else {
 		f.spare = one.next
 	}
-	*one = flight{since: now, prev: f.newest}
+	*one = flight{since: now, costly: costly, prev: f.newest}
+	if costly {
+		f.costly++
+	}
 	if f.newest == nil {
 		f.oldest = one
 	} else {
@@ -33,6 +38,23 @@ func (f *flights) start(now time.Time) *flight {
 	f.newest = one
 	f.len++
 	return one
+}
+
+// lookOld bounds how many old flights are looked at.
+const lookOld = 256
+
+// younger is how many flights have begun since then, of those alone that use more than requests, or of all.
+func (f *flights) younger(then time.Time, costly bool) int {
+	n := f.len
+	if costly {
+		n = f.costly
+	}
+	for one, i := f.oldest, 0; one != nil && i < lookOld && one.since.Before(then); one, i = one.next, i+1 {
+		if one.costly || !costly {
+			n--
+		}
+	}
+	return n
 }
 
 // end takes a flight out.
@@ -46,6 +68,9 @@ func (f *flights) end(one *flight) {
 		f.newest = one.prev
 	} else {
 		one.next.prev = one.prev
+	}
+	if one.costly {
+		f.costly--
 	}
 	*one = flight{next: f.spare}
 	f.spare = one

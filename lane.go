@@ -22,8 +22,11 @@ type lane struct {
 
 	parked bool          // waits for one of those; guarded by all.mu
 	shape  headers.Shape // of the server's answers
-	units  atomic.Bool   // costs beyond requests matter: some budget counts them, or nobody knows yet
-	places atomic.Int64  // calls in flight at most, as configured or, if fewer, announced; 0 = any number; it changes under mu
+	// weighted says that the cost function has given some call another weight than one request.
+	weighted     atomic.Bool
+	units        atomic.Bool  // costs beyond requests matter: some budget counts them, or nobody knows yet
+	places       atomic.Int64 // calls in flight at most, as configured or, if fewer, announced; 0 = any number; it changes under mu
+	placesSilent int          // answers in a row that told no cap; guarded by mu
 
 	mu      sync.Mutex
 	classes map[classID]*class
@@ -50,6 +53,8 @@ type lane struct {
 	hold     hold
 	gate     gate
 	flights  flights
+	open     int         // calls sent whose answers have not come, and permits in hand
+	permits  int         // the latter alone
 	answered bool        // an answer has come
 	header   http.Header // of the newest one
 	retries  retryBudget
@@ -257,7 +262,12 @@ func (l *lane) spend(w *waiter, r ruling, now time.Time) {
 	}
 	l.sends++
 	w.order, w.left = l.sends, now
-	w.flight = l.flights.start(now)
+	w.flight = l.flights.start(now, w.cost.costly())
+	w.open = true
+	l.open++
+	if w.mute {
+		l.permits++
+	}
 	if l.blind(w) {
 		w.bankID = 1 + l.bank.Sent(now)
 	}
@@ -274,7 +284,12 @@ func (l *lane) spend(w *waiter, r ruling, now time.Time) {
 // undo takes back a call that was admitted and never sent.
 func (l *lane) undo(w *waiter, now time.Time) {
 	for _, m := range w.class.meters {
-		if n := w.cost.of(m.what().unit); n != 0 && m.counted(w) {
+		if n := w.cost.of(m.what().unit); n != 0 && m.what().source == SourceDeclared && m.counted(w) {
+			m.amend(w.left, now, n)
+		}
+	}
+	for _, m := range l.mirrors { // which may have come, or been found to stand apart, since it left
+		if n := w.cost.of(m.unit); n != 0 && m.spent(w) {
 			m.amend(w.left, now, n)
 		}
 	}

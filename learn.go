@@ -35,6 +35,7 @@ func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 		l.count()
 	}
 	l.gate.answered(w)
+	l.answer(w)
 	learned.news = l.read(w, a)
 	l.watch(w, a)
 	l.testify(w, a)
@@ -95,9 +96,13 @@ func (l *lane) leave(w *waiter) {
 		l.mu.Unlock()
 		return
 	}
+	now := time.Now()
+	if w.mute { // no answer has told, or will tell, that it is under way no longer
+		l.lostAnswer(w, now)
+	}
 	l.land(w)
 	if l.waiting > 0 {
-		l.pump(time.Now())
+		l.pump(now)
 	}
 	l.mu.Unlock()
 	l.all.give()
@@ -124,8 +129,20 @@ func (l *lane) lose(w *waiter, unsent, broken bool) (held time.Duration) {
 	return held
 }
 
+// answer notes that the answer of a call has come, or never will; or that a permit is out of hand.
+func (l *lane) answer(w *waiter) {
+	if w.open {
+		w.open = false
+		l.open--
+		if w.mute {
+			l.permits--
+		}
+	}
+}
+
 // land takes a call out of those in flight.
 func (l *lane) land(w *waiter) {
+	l.answer(w)
 	l.flights.end(w.flight)
 	w.flight = nil
 }

@@ -118,9 +118,6 @@ func (d *declared) ready(now time.Time, n, _ float64) (time.Time, bool, bool) {
 	if !at.IsZero() {
 		at = at.Add(min(d.guard, d.lane.net.over(d.fill)))
 	}
-	if d.outstanding != nil {
-		at = latest(at, d.outstanding.clears(now, n, d.lane.flights.len))
-	}
 	return at, false, true
 }
 

@@ -50,6 +50,17 @@ func (d *declared) foresee(sent, now time.Time, used float64) {
 	o.life += (now.Sub(sent) - o.life) / outstandingWeight
 }
 
+// foreseen is from when on n more units can be paid for beside what calls under way will use; no bound on when they can leave, since those may
+// use less.
+func (d *declared) foreseen(now time.Time, n float64) time.Time {
+	o := d.outstanding
+	return o.clears(now, n, d.lane.flights.younger(now.Add(-longLived*o.life), d.unit != budget.Requests))
+}
+
+// longLived is from how many times the usual life on a call is no longer counted among those that will soon be charged: a stream may stay open for
+// hours, and what the others wait for would never come.
+const longLived = 4
+
 // clears is from when on n units more can be paid for, with as many calls under way. With none there is nothing to foresee.
 func (o *outstanding) clears(now time.Time, n float64, underway int) time.Time {
 	if o == nil || underway == 0 {
@@ -59,8 +70,11 @@ func (o *outstanding) clears(now time.Time, n float64, underway int) time.Time {
 	if short <= 0 {
 		return time.Time{}
 	}
-	return now.Add(time.Duration(short / o.rate * float64(time.Second)))
+	return now.Add(max(time.Duration(short/o.rate*float64(time.Second)), foresightStep))
 }
+
+// foresightStep is how soon the foresight is asked again at the least: it changes little by little.
+const foresightStep = time.Millisecond
 
 // likely is what a call under way will use. Those that end first are the short ones: as long as few have ended, the others may use double.
 func (o *outstanding) likely() float64 { return o.mean * (2 - float64(o.ended)/outstandingWeight) }

@@ -100,7 +100,7 @@ func (l *lane) byHead() []*class {
 func (l *lane) pickFrom(c *class, now time.Time) (*waiter, ruling) {
 	head := c.queue.head()
 	r := l.rule(head, now)
-	if r.cause == CauseBudget && l.flights.len == 0 && l.tooFar(&r, now) {
+	if r.cause == CauseBudget && l.open == 0 && l.tooFar(&r, now) {
 		r.ever, r.err = false, ErrMaxHold // it came while there was something left, nobody can give any back, and tomorrow is far
 	}
 	if !r.ever {

@@ -33,6 +33,7 @@ type waiter struct {
 	bankID     uint64        // 1 + what the bank knows it by; 0 = not at all
 	order      uint64        // among those admitted
 	flight     *flight       // set while it is in flight
+	open       bool          // sent, and no answer has come
 	err        error         // why it will not be admitted
 	held       time.Duration // how much of its wait was a hold
 	cause      Cause         // what the rest was for, when it began
@@ -73,6 +74,18 @@ func (c cost) settled(actual budget.Cost) cost {
 		c.requests = n
 	}
 	return c
+}
+
+// costly reports whether it takes more than requests.
+func (c cost) costly() bool { return len(c.others) > 0 && moreThanRequests(c.others) }
+
+func moreThanRequests(c budget.Cost) bool {
+	for unit, n := range c {
+		if n > 0 && unit != budget.Requests {
+			return true
+		}
+	}
+	return false
 }
 
 func (c cost) of(unit string) float64 {

@@ -53,11 +53,14 @@ func (l *lane) hopeless(w *waiter, r ruling, now time.Time) error {
 
 // tooFar reports whether what a call waits for with nobody ahead of it comes later than any call is to wait.
 func (l *lane) tooFar(r *ruling, now time.Time) bool {
-	return r.ever && r.at.Before(never) && r.cause != CauseFirstContact && r.at.Sub(now) > l.cfg.maxHold+ourMargin
+	return r.ever && !r.guessed && r.at.Before(never) && r.cause != CauseFirstContact && r.at.Sub(now) > l.cfg.maxHold+ourMargin
 }
 
 // tooLate is which bound of its own w would miss if it left at r.at.
 func (l *lane) tooLate(w *waiter, r ruling, now time.Time) error {
+	if r.guessed {
+		return nil
+	}
 	since := now
 	if w.queued() {
 		since = w.start

@@ -81,13 +81,22 @@ func (l *lane) separate(w *waiter, a *answer) (news bool) {
 			news = news || m.apart || named.apart
 			m.beside, named.beside, m.apart, named.apart = true, true, false, false
 		} else if !m.apart || !named.apart {
-			m.apart, named.apart, news = true, true, true
+			m.standApart(l.sends)
+			named.standApart(l.sends)
+			news = true
 		}
 	}
 	if named.apart {
 		l.resources.learn(w, named.name)
 	}
 	return news
+}
+
+// standApart makes a quota concern only the calls to its resource, from the one after sent on.
+func (a *announced) standApart(sent uint64) {
+	if !a.apart {
+		a.apart, a.joint = true, sent
+	}
 }
 
 // named is the mirror of the first quota in a report that has a name.

@@ -4,12 +4,13 @@ import "time"
 
 // ruling is what the lane says of one call at one moment.
 type ruling struct {
-	at    time.Time // when it may leave; never when only an answer or a slot can tell
-	by    *meterName
-	cause Cause
-	alone bool // it must cross the gate alone
-	ever  bool // false: a budget can never hold its cost, or err says why
-	err   error
+	at      time.Time // when it may leave; never when only an answer or a slot can tell
+	by      *meterName
+	cause   Cause
+	guessed bool // it may leave earlier than at
+	alone   bool // it must cross the gate alone
+	ever    bool // false: a budget can never hold its cost, or err says why
+	err     error
 }
 
 // reason is why it may never leave.
@@ -23,7 +24,15 @@ func (r *ruling) reason() error {
 // delay takes a later moment into account.
 func (r *ruling) delay(at time.Time, cause Cause, by *meterName) {
 	if at.After(r.at) {
-		r.at, r.cause, r.by = at, cause, by
+		r.at, r.cause, r.by, r.guessed = at, cause, by, false
+	}
+}
+
+// guess is delay to a moment that is no lower bound: nobody is refused for it.
+func (r *ruling) guess(at time.Time, by *meterName) {
+	if at.After(r.at) {
+		r.delay(at, CauseBudget, by)
+		r.guessed = true
 	}
 }
 
@@ -42,6 +51,9 @@ func (l *lane) rule(w *waiter, now time.Time) ruling {
 		}
 		r.alone = r.alone || alone
 		r.delay(at, CauseBudget, name)
+		if d, ok := m.(*declared); ok && d.outstanding != nil {
+			r.guess(d.foreseen(now, n), name)
+		}
 	}
 	for _, s := range w.class.shared {
 		if s.ask(&r, now, w.cost, l.wantedCost(w)); !r.ever {

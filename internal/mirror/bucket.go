@@ -136,7 +136,7 @@ func (m *Mirror) whenRefilled(t moment, height float64, net Network) (at moment,
 		return max(b.promise.to, m.refilledAt(height)) + net.Guard, true
 	case b.rate > 0:
 		return m.refilledAt(height) + net.Guard, false
-	case m.flying() > 0:
+	case m.aloft(t) > 0:
 		return m.atAnswer(t, net), false
 	default:
 		return m.heard + probeEvery, true

@@ -136,6 +136,14 @@ func (m *Mirror) kept(n float64) float64 {
 // flying is how many own units are in calls that have not ended.
 func (m *Mirror) flying() float64 { return m.sends.total - m.ends.total }
 
+// hanging is the age from which a call's answer is not waited for any more: it may be minutes away, as that of a stream is.
+const hanging = 2 * time.Second
+
+// aloft is how many own units are in calls whose answers may be expected soon.
+func (m *Mirror) aloft(t moment) float64 {
+	return m.sends.total - max(m.ends.total, m.sends.upTo(t-hanging))
+}
+
 // At is the earliest moment a call of n units may leave, as far as is known now; it may be past. A lone call must cross alone:
 // nothing else may be sent until its answer is back. waiting is the units wanted by all who wait, this one included. When only
 // an answer on its way can tell, at is when that answer is expected: the lane asks again then, and at every answer.
@@ -154,7 +162,7 @@ func (m *Mirror) when(t moment, n, waiting float64, net Network) (at moment, lon
 	switch {
 	case !m.known:
 		return t, true
-	case m.contact.full(m.flying(), n):
+	case m.contact.full(m.aloft(t), n):
 		return m.atAnswer(t, net), false
 	case m.law == bucketLaw:
 		return m.whenBucket(t, n, waiting, net)

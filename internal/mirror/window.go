@@ -70,7 +70,7 @@ func (m *Mirror) whenWindow(t moment, n float64, net Network) (at moment, lone b
 	switch {
 	case known:
 		return edge, m.law != windowLaw || !sure
-	case m.flying() > 0:
+	case m.aloft(t) > 0:
 		return m.atAnswer(t, net), false
 	default:
 		return m.heard + probeEvery, true
