@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -27,11 +28,14 @@ func (t *core) lane(ctx context.Context, key string, req *http.Request) (*lane, 
 			return l, nil
 		}
 		if t.cfg.policyFunc == nil {
-			return t.open(key, t.declared())
+			return t.open(key)
 		}
 		busy, mine := t.claim(key)
 		if mine {
-			return t.ask(key, req)
+			if l, err := t.ask(key, req); err != errOutdated {
+				return l, err
+			}
+			continue
 		}
 		select { // somebody asks already
 		case <-busy:
@@ -66,25 +70,38 @@ func (t *core) ask(key string, req *http.Request) (*lane, error) {
 		delete(t.asking, key)
 		t.mu.Unlock()
 	}()
-	policies, err := t.policiesOf(key, req)
+	declared, edition := t.declared()
+	policies, err := t.policiesOf(key, req, declared)
 	if err != nil {
 		return nil, &LimitError{Key: key, Err: err}
 	}
-	return t.open(key, policies)
-}
-
-// open makes the lane of a key, or lets it have the policies that it has asked for.
-func (t *core) open(key string, policies []budget.Policy) (*lane, error) {
-	now := time.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.edition != edition {
+		return nil, errOutdated
+	}
+	return t.build(key, policies)
+}
+
+// errOutdated says that SetPolicies came while the policy function was at work.
+var errOutdated = errors.New("throttle: the policies have changed")
+
+// open makes the lane of a key from what is declared.
+func (t *core) open(key string) (*lane, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.build(key, t.policies)
+}
+
+// build makes the lane of a key, or lets it have the policies that it has asked for; t.mu must be held.
+func (t *core) build(key string, policies []budget.Policy) (*lane, error) {
 	if t.closed {
 		return nil, &LimitError{Key: key, Err: ErrClosed}
 	}
 	if l := t.lanes[key]; l != nil {
 		return l, l.answerPolicies(policies)
 	}
-	l, err := newLane(key, t.cfg, t.all, policies, now)
+	l, err := newLane(key, t.cfg, t.all, policies, time.Now())
 	if err != nil {
 		return nil, &LimitError{Key: key, Err: err}
 	}
@@ -95,15 +112,15 @@ func (t *core) open(key string, policies []budget.Policy) (*lane, error) {
 	return l, nil
 }
 
-// declared is what WithPolicies or SetPolicies declares.
-func (t *core) declared() []budget.Policy {
+// declared is what WithPolicies or SetPolicies declares, and how often that has changed.
+func (t *core) declared() (policies []budget.Policy, edition uint64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.policies
+	return t.policies, t.edition
 }
 
-// policiesOf is what is declared for a key, by WithPolicies and by the policy function.
-func (t *core) policiesOf(key string, req *http.Request) ([]budget.Policy, error) {
+// policiesOf is what is declared for all keys and, by the policy function, for this one.
+func (t *core) policiesOf(key string, req *http.Request, all []budget.Policy) ([]budget.Policy, error) {
 	own, err := t.cfg.policyFunc(key, req)
 	if err != nil {
 		return nil, err
@@ -113,7 +130,6 @@ func (t *core) policiesOf(key string, req *http.Request) ([]budget.Policy, error
 			return nil, err
 		}
 	}
-	all := t.declared()
 	all = append(all[:len(all):len(all)], own...)
 	return all, t.cfg.checkNames(all)
 }

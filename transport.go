@@ -24,6 +24,7 @@ type core struct {
 
 	mu       sync.RWMutex
 	policies []budget.Policy
+	edition  uint64 // counts their changes
 	lanes    map[string]*lane
 	asking   map[string]chan struct{} // keys whose policies the user's function is working out; closed when it is done
 	sweeper  *time.Timer              // drops idle lanes; nil while there are none
@@ -116,6 +117,7 @@ func (t *Transport) SetPolicies(p ...budget.Policy) error {
 	}
 	t.mu.Lock()
 	t.policies = append([]budget.Policy(nil), p...)
+	t.edition++
 	lanes := t.allLanes()
 	t.mu.Unlock()
 	for _, l := range lanes {
