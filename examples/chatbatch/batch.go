@@ -22,6 +22,7 @@ type batch struct {
 	settings *settings
 	world    world
 	target   *target
+	clean    *job.Cleaner
 	in       *input
 	out      *results.Output
 	plan     plan
@@ -43,6 +44,7 @@ func prepare(s *settings, w world) (b *batch, err error) {
 		if b.target, err = newTarget(s, w.env); err != nil {
 			return nil, err
 		}
+		b.clean = job.NewCleaner(b.target.secret)
 	}
 	if b.in, err = openInput(s, w); err != nil {
 		return nil, err
@@ -181,7 +183,7 @@ func (b *batch) beginOutput() error {
 func (b *batch) work(f *feed) error {
 	sink, flush := b.sink()
 	j := &job.Job{
-		Client: b.client, Target: b.target.url, Header: b.target.header, Secret: b.target.secret,
+		Client: b.client, Target: b.target.url, Header: b.target.header, Clean: b.clean,
 		Sink: sink, Tally: b.tally, Brake: b.brake, Estimator: b.guess,
 		Workers: b.settings.workers, MaxAttempts: b.settings.maxAttempts, BodyTimeout: b.settings.timeout,
 	}

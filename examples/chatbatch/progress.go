@@ -107,7 +107,7 @@ type status struct {
 
 func (p *progress) status(now time.Time, states []throttle.KeyState) status {
 	t := p.batch.tally.Totals()
-	s := status{ended: t.Answered + t.Failed, failed: t.Failed, why: waitingFor(now, states)}
+	s := status{ended: t.Answered + t.Failed, failed: t.Failed, why: p.batch.clean.Text(waitingFor(now, states))}
 	if p.batch.in.whole() {
 		s.most = p.batch.census.toSend()
 	}

@@ -56,7 +56,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	defer first.Close()
 	p := newProgram(t, requests(2), nil)
 	d := p.start(t, "-i", p.input, "-url", first.URL, "-o", p.output())
-	assert.Equal(t, exitSomeFailed, d.code)
+	assert.Equal(t, exitStopped, d.code)
+	assert.Contains(t, d.stderr, other.URL, "where the server wanted them to go is told")
 	assert.Zero(t, elsewhere.Load())
 	assert.Equal(t, 307, d.out[0].Response.StatusCode)
 }

@@ -51,6 +51,9 @@ func (b *batch) facts() []report.Fact {
 		l.add("stopped", "%s", stopped(stop))
 		l.add("continue", "%s", b.again())
 	}
+	for i := range *l {
+		(*l)[i].Text = b.clean.Text((*l)[i].Text) // names and codes come from files and servers
+	}
 	return *l
 }
 

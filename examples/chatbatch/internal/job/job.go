@@ -23,7 +23,7 @@ type Job struct {
 	Client    Doer
 	Target    string      // the URL that every request goes to
 	Header    http.Header // set in every request
-	Secret    string      // never to be written, even if the server says it; may be empty
+	Clean     *Cleaner    // of what the server says; nil = there is no key to be hidden
 	Sink      Sink
 	Tally     *Tally
 	Brake     *Brake

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
@@ -38,7 +36,7 @@ func (j *Job) judge(f *flight, line *results.Line, r reply) outcome {
 func (j *Job) judgeError(line *results.Line, err error) outcome {
 	code := codeOf(err)
 	o := outcome{line: line, cause: code}
-	line.Error = &results.Error{Code: code, Message: j.clean(err.Error())}
+	line.Error = &results.Error{Code: code, Message: j.Clean.Text(textOf(err))}
 	var limit *throttle.LimitError
 	if errors.As(err, &limit) && errors.Is(err, throttle.ErrMaxHold) {
 		o.line = nil // the request is as good as before: the next run sends it
@@ -71,29 +69,56 @@ func (j *Job) judgeAnswer(f *flight, line *results.Line, r reply) outcome {
 	if f.stopped() && mayRepeat(status) {
 		return outcome{} // it would have been tried again
 	}
-	body, err := asObject(r.body, status)
+	body, err := j.asObject(r)
 	if err != nil {
 		return j.judgeError(line, err)
 	}
-	line.Response = &results.Response{StatusCode: status, RequestID: requestID(r.resp.Header), Body: j.cleanBody(body, status)}
+	line.Response = &results.Response{StatusCode: status, RequestID: short(j.Clean.Text(requestID(r.resp.Header)), maxWord), Body: body}
 	tokens, _ := llm.ParseUsage(r.body)
 	o := outcome{line: line, tokens: tokens}
-	if status < 200 || status > 299 {
-		o.cause = causeOf(status, body)
+	if failed := results.IsFailure(body); failed || status < 200 || status > 299 {
+		o.cause = short(j.Clean.Text(causeOf(status, body)), maxWord) + j.redirect(r)
 		o.stop = j.stopFor(r, o.cause)
+		if failed && status < 300 {
+			line.Error = &results.Error{Code: "answer_is_error", Message: "the status is a success and the body an error: " + o.cause}
+		}
 	}
 	return o
 }
 
+// maxWord bounds a name or a code that a server gives, in bytes.
+const maxWord = 200
+
+// textOf is err without the hash of the credential that stands in the name of a quota.
+func textOf(err error) string {
+	var limit *throttle.LimitError
+	if !errors.As(err, &limit) {
+		return err.Error()
+	}
+	bare := *limit
+	host, rest, _ := strings.Cut(limit.Key, "#")
+	_, model, _ := strings.Cut(rest, " ")
+	bare.Key = strings.TrimSpace(host + " " + model)
+	return bare.Error()
+}
+
 // stopFor says what a refusal means for the requests behind it.
 func (j *Job) stopFor(r reply, cause string) Stop {
+	status := r.resp.StatusCode
 	switch {
 	case r.result.Stop == throttle.HoldTooLong:
 		return Stop{Kind: Hold, Text: fmt.Sprintf("the server asks to be left alone for %v", r.result.Asked), Until: time.Now().Add(r.result.Asked)}
-	case r.result.Stop == throttle.HopelessRefusal:
+	case r.result.Stop == throttle.HopelessRefusal, status < 300 && isHopeless(r.body):
 		return Stop{Kind: Account, Text: "the server refuses for a reason that waiting does not heal: " + cause}
+	case isRedirect(status) && j.Tally.answeredNone():
+		return Stop{Kind: Redirect, Text: "the server sends requests elsewhere, where none goes without the user's word: " + cause}
 	}
 	return Stop{}
+}
+
+// isHopeless is what the client finds in refusals, for an error that came with the status of a success.
+func isHopeless(body []byte) bool {
+	return llm.Verdict(&http.Response{StatusCode: http.StatusBadRequest}, func() []byte { return body }) == throttle.Hopeless
 }
 
 var errNotJSON = errors.New("the answer is not JSON")
@@ -103,17 +128,31 @@ const prefix = 500
 
 // asObject makes a body fit for a result line. A refusal that is no JSON object is put into one; an answer that is none is an error, so that nobody takes
 // it for a completion.
-func asObject(body []byte, status int) ([]byte, error) {
-	text := strings.TrimSpace(string(body))
-	if strings.HasPrefix(text, "{") && json.Valid(body) {
-		return body, nil
+func (j *Job) asObject(r reply) ([]byte, error) {
+	text, status := strings.TrimSpace(string(r.body)), r.resp.StatusCode
+	if strings.HasPrefix(text, "{") && json.Valid(r.body) {
+		return r.body, nil
 	}
-	shown := strings.ToValidUTF8(text[:min(len(text), prefix)], "\uFFFD")
+	shown := short(j.Clean.Text(text), prefix)
 	if status >= 200 && status <= 299 {
 		return nil, fmt.Errorf("%w (status %d): %s", errNotJSON, status, shown)
 	}
+	if shown == "" {
+		shown = strings.TrimSpace(j.redirect(r))
+	}
 	return json.Marshal(map[string]any{"error": map[string]any{"message": shown, "type": "not_json", "param": nil, "code": nil}})
 }
+
+// redirect is where a server sends requests that it does not answer; empty for all other answers.
+func (j *Job) redirect(r reply) string {
+	to := r.resp.Header.Get("Location")
+	if !isRedirect(r.resp.StatusCode) || to == "" {
+		return ""
+	}
+	return " to " + short(j.Clean.Text(to), prefix)
+}
+
+func isRedirect(status int) bool { return status >= 300 && status < 400 }
 
 // causeOf groups failures: by status and by the code, or else the type, that the body gives.
 func causeOf(status int, body []byte) string {
@@ -143,39 +182,5 @@ func requestID(h http.Header) string {
 	return ""
 }
 
+// NewID is a fresh name for a result, in the shape that OpenAI's have.
 func NewID() string { return fmt.Sprintf("batch_req_%016x", rand.Uint64()) }
-
-// minSecret keeps a short word that was given for a key from being cut out of every text.
-const minSecret = 8
-
-// masked is how services show a key that they refuse: its head and its tail.
-var masked = regexp.MustCompile(`([A-Za-z0-9_-]{2,})(?:\*+|\.{3}|…)([A-Za-z0-9_-]{2,})`)
-
-// cleanBody takes the secret out of an answer; only refusals are searched for masked keys, since a completion may show whatever it likes.
-func (j *Job) cleanBody(body []byte, status int) json.RawMessage {
-	if status >= 400 {
-		return json.RawMessage(j.clean(string(body)))
-	}
-	if len(j.Secret) < minSecret || !bytes.Contains(body, []byte(j.Secret)) {
-		return body
-	}
-	return bytes.ReplaceAll(body, []byte(j.Secret), []byte("[key]"))
-}
-
-// clean takes the secret out of a text, also where only its ends are shown.
-func (j *Job) clean(text string) string {
-	if len(j.Secret) < minSecret {
-		return text
-	}
-	text = strings.ReplaceAll(text, j.Secret, "[key]")
-	if !strings.ContainsAny(text, "*.…") {
-		return text
-	}
-	return masked.ReplaceAllStringFunc(text, func(shown string) string {
-		ends := masked.FindStringSubmatch(shown)
-		if strings.HasPrefix(j.Secret, ends[1]) && strings.HasSuffix(j.Secret, ends[2]) {
-			return "[key]"
-		}
-		return shown
-	})
-}

@@ -18,24 +18,6 @@ import (
 	"github.com/seed-18ca0a92/throttle"
 )
 
-func TestNoTextShowsTheKey(t *testing.T) {
-	j := &Job{Secret: "sk-proj-abcdefghijklmnop"}
-	for text, want := range map[string]string{
-		"Incorrect API key provided: sk-proj-abcdefghijklmnop.": "Incorrect API key provided: [key].",
-		"provided: sk-pr********mnop":                           "provided: [key]",
-		"provided: sk-...mnop, twice sk-proj*op":                "provided: [key], twice [key]",
-		"ranges 10...20 and a**b stay":                          "ranges 10...20 and a**b stay",
-		"nothing here":                                          "nothing here",
-	} {
-		assert.Equal(t, want, j.clean(text))
-		assert.Equal(t, want, string(j.cleanBody([]byte(text), 401)))
-	}
-	assert.Equal(t, "say sk-...mnop", string(j.cleanBody([]byte("say sk-...mnop"), 200)), "an answer may show what it likes")
-	assert.Equal(t, "say [key]", string(j.cleanBody([]byte("say "+j.Secret), 200)))
-	assert.Equal(t, "x y z", (&Job{Secret: "y"}).clean("x y z"), "a word is no key")
-	assert.Equal(t, "x", (&Job{}).clean("x"))
-}
-
 func TestCodesOfErrors(t *testing.T) {
 	limit := func(err error) error { return &throttle.LimitError{Key: "k", Err: err} }
 	for _, c := range []struct {
@@ -56,6 +38,10 @@ func TestCodesOfErrors(t *testing.T) {
 	}
 }
 
+func replyOf(status int, body string) reply {
+	return reply{resp: &http.Response{StatusCode: status, Header: http.Header{}}, body: []byte(body)}
+}
+
 func TestBodiesOfResults(t *testing.T) {
 	for _, c := range []struct {
 		body   string
@@ -71,7 +57,7 @@ func TestBodiesOfResults(t *testing.T) {
 		{``, 503, `{"error":{"code":null,"message":"","param":null,"type":"not_json"}}`},
 		{"caf\xe9", 500, `{"error":{"code":null,"message":"caf` + "\uFFFD" + `","param":null,"type":"not_json"}}`},
 	} {
-		got, err := asObject([]byte(c.body), c.status)
+		got, err := (&Job{}).asObject(replyOf(c.status, c.body))
 		if c.want == "" {
 			assert.ErrorIs(t, err, errNotJSON, c.body)
 			continue
@@ -80,7 +66,7 @@ func TestBodiesOfResults(t *testing.T) {
 		assert.Equal(t, c.want, string(got))
 		assert.True(t, json.Valid(got))
 	}
-	_, err := asObject([]byte(strings.Repeat("x", 10_000)), 200)
+	_, err := (&Job{}).asObject(replyOf(200, strings.Repeat("x", 10_000)))
 	assert.Less(t, len(err.Error()), 2*prefix, "only the beginning of a page is kept")
 }
 
@@ -107,4 +93,12 @@ func TestErrorsDoNotShowTheURL(t *testing.T) {
 	assert.NotContains(t, err.Error(), "secret")
 	assert.ErrorIs(t, err, io.EOF)
 	assert.Equal(t, io.EOF, bare(io.EOF))
+}
+
+// The hash of the credential in a quota's name is no secret, but it is made of one.
+func TestErrorsDoNotShowTheQuotasHash(t *testing.T) {
+	text := textOf(fmt.Errorf("x: %w", &throttle.LimitError{Key: "api.example#d130ddfafac06863 some model", Err: throttle.ErrCostTooLarge}))
+	assert.Contains(t, text, "api.example some model")
+	assert.NotContains(t, text, "d130ddfafac06863")
+	assert.Contains(t, textOf(&throttle.LimitError{Key: "api.example", Err: throttle.ErrMaxWait}), "api.example: the wait")
 }

@@ -119,6 +119,10 @@ func (j *Job) call(f *flight, t *Task, made int) (r reply) {
 		return r
 	}
 	r.body, err = j.readBody(r.resp.Body, cancel)
+	r.body = j.Clean.Body(r.body, r.resp.StatusCode)
+	if err == nil && len(r.body) > maxAnswer {
+		err = errTooLarge // it has grown by what stands for bytes that were no UTF-8
+	}
 	if err != nil {
 		r.cut, r.err = !errors.Is(err, errTooLarge), fmt.Errorf("the answer (status %d) broke off after %d bytes: %w", r.resp.StatusCode, len(r.body), err)
 	}

@@ -17,6 +17,7 @@ const (
 	Deadline         // the job's time was over
 	Account          // the server refuses the account: a wrong key, no money, a spent quota
 	Hold             // the server, or the day's budget, asks for a longer wait than is sensible to sleep
+	Redirect         // the server names another place for requests
 	Unreachable      // one request after the other gets no answer
 	Spent            // the job's own cap on tokens
 	NoOutput         // results cannot be written

@@ -141,11 +141,15 @@ func (t *Tally) refusesAccount(status int) bool {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusProxyAuthRequired:
 		return true
 	case http.StatusForbidden:
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		return t.totals.Answered == 0
+		return t.answeredNone()
 	}
 	return false
+}
+
+func (t *Tally) answeredNone() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.totals.Answered == 0
 }
 
 func (t *Tally) rejected() {

@@ -174,7 +174,7 @@ func (s *seenLine) verdict() Verdict {
 		return Answered
 	}
 	v := VerdictOf(s.Response.StatusCode)
-	if v == Answered && s.Error != nil && string(s.Error) != "null" {
+	if v == Answered && (s.Error != nil && string(s.Error) != "null" || IsFailure(s.Response.Body)) {
 		return Undecided
 	}
 	return v

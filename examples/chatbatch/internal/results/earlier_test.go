@@ -32,15 +32,18 @@ func TestVerdictOfAStatus(t *testing.T) {
 // The shapes that are in circulation, not only ours.
 func TestVerdictOfALine(t *testing.T) {
 	for line, want := range map[string]Verdict{
-		`{"custom_id":"a","response":{"status_code":200,"body":{}},"error":null}`:                             Answered,
-		`{"custom_id":"a","response":{"status_code":200,"body":{}}}`:                                          Answered,
-		`{"custom_id":"a","response":{"status_code":400,"body":{"error":{}}},"error":null}`:                   Refused,
-		`{"custom_id":"a","response":{"status_code":400,"body":null},"error":"bad"}`:                          Refused,
-		`{"custom_id":"a","response":{"id":"x","object":"chat.completion","choices":[]},"error":null}`:        Answered,
-		`{"custom_id":"a","response":{"status_code":429,"body":{"error":{"type":"insufficient_quota"}}}}`:     Undecided,
-		`{"custom_id":"a","response":{"status_code":503,"body":{}},"error":null}`:                             Undecided,
-		`{"custom_id":"a","response":null,"error":{"code":"batch_expired","message":"late"}}`:                 Undecided,
-		`{"custom_id":"a","response":{"status_code":200,"body":{}},"error":{"code":"cut","message":"short"}}`: Undecided,
+		`{"custom_id":"a","response":{"status_code":200,"body":{}},"error":null}`:                                      Answered,
+		`{"custom_id":"a","response":{"status_code":200,"body":{}}}`:                                                   Answered,
+		`{"custom_id":"a","response":{"status_code":400,"body":{"error":{}}},"error":null}`:                            Refused,
+		`{"custom_id":"a","response":{"status_code":400,"body":null},"error":"bad"}`:                                   Refused,
+		`{"custom_id":"a","response":{"id":"x","object":"chat.completion","choices":[]},"error":null}`:                 Answered,
+		`{"custom_id":"a","response":{"status_code":429,"body":{"error":{"type":"insufficient_quota"}}}}`:              Undecided,
+		`{"custom_id":"a","response":{"status_code":503,"body":{}},"error":null}`:                                      Undecided,
+		`{"custom_id":"a","response":null,"error":{"code":"batch_expired","message":"late"}}`:                          Undecided,
+		`{"custom_id":"a","response":{"status_code":200,"body":{}},"error":{"code":"cut","message":"short"}}`:          Undecided,
+		`{"custom_id":"a","response":{"status_code":200,"body":{"error":{"code":"insufficient_quota"}}},"error":null}`: Undecided,
+		`{"custom_id":"a","response":{"status_code":200,"body":{"error":null,"choices":[]}},"error":null}`:             Answered,
+		`{"custom_id":"a","response":{"status_code":200,"body":{"error":{},"choices":[{}]}},"error":null}`:             Answered,
 	} {
 		got, known := earlierOf(t, line+"\n", time.Time{}).Verdict("a")
 		assert.True(t, known, line)

@@ -11,7 +11,7 @@ type Line struct {
 	ID       string    `json:"id"`
 	CustomID string    `json:"custom_id"`
 	Response *Response `json:"response"` // nil: there was no HTTP answer that could be used
-	Error    *Error    `json:"error"`    // nil where there is a Response, whatever its status
+	Error    *Error    `json:"error"`    // nil where there is a Response, unless its status is a success and its body an error
 
 	InputLine   int             `json:"line,omitempty"`             // of the input file, from 1
 	Model       string          `json:"model,omitempty"`            // as asked for

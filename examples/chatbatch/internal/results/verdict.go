@@ -1,6 +1,10 @@
 package results
 
-import "net/http"
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+)
 
 // Verdict is what a result line says about its request.
 type Verdict uint8
@@ -27,4 +31,16 @@ func VerdictOf(status int) Verdict {
 		return Refused
 	}
 	return Undecided
+}
+
+// IsFailure tells an error object that stands where an answer should: some services send it with the status of a success.
+func IsFailure(body []byte) bool {
+	if !bytes.Contains(body, []byte(`"error"`)) {
+		return false
+	}
+	var b struct {
+		Error   any   `json:"error"`
+		Choices []any `json:"choices"`
+	}
+	return json.Unmarshal(body, &b) == nil && b.Error != nil && len(b.Choices) == 0
 }
