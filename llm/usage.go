@@ -3,6 +3,8 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strconv"
 
 	"github.com/seed-18ca0a92/throttle/budget"
 )
@@ -72,18 +74,37 @@ func nextObject(b []byte, name string) (obj, after []byte) {
 
 // usage is the union of what services call the same things.
 type usage struct {
-	PromptTokens     int `json:"prompt_tokens"`     // OpenAI chat, Azure, Mistral
-	CompletionTokens int `json:"completion_tokens"` //
-	TotalTokens      int `json:"total_tokens"`
+	PromptTokens     count `json:"prompt_tokens"`     // OpenAI chat, Azure, Mistral
+	CompletionTokens count `json:"completion_tokens"` //
+	TotalTokens      count `json:"total_tokens"`
 
-	InputTokens  int `json:"input_tokens"` // OpenAI responses, Anthropic
-	OutputTokens int `json:"output_tokens"`
-	CacheWrites  int `json:"cache_creation_input_tokens"` // Anthropic: counted against the limit; reads from the cache are not
+	InputTokens  count `json:"input_tokens"` // OpenAI responses, Anthropic
+	OutputTokens count `json:"output_tokens"`
+	CacheWrites  count `json:"cache_creation_input_tokens"` // Anthropic: counted against the limit; reads from the cache are not
 
-	PromptTokenCount     int `json:"promptTokenCount"` // Gemini
-	CandidatesTokenCount int `json:"candidatesTokenCount"`
-	ThoughtsTokenCount   int `json:"thoughtsTokenCount"`
-	TotalTokenCount      int `json:"totalTokenCount"`
+	PromptTokenCount     count `json:"promptTokenCount"` // Gemini
+	CandidatesTokenCount count `json:"candidatesTokenCount"`
+	ThoughtsTokenCount   count `json:"thoughtsTokenCount"`
+	TotalTokenCount      count `json:"totalTokenCount"`
+}
+
+// count is a number of tokens. Some services write 100.0 for it.
+type count int
+
+// maxCount is more than any answer has, and less than what would overflow.
+const maxCount = 1 << 31
+
+// UnmarshalJSON reads any number that can be one of tokens.
+func (c *count) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return nil
+	}
+	n, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || n < 0 || n > maxCount {
+		return fmt.Errorf("%.20q is no number of tokens", text)
+	}
+	*c = count(n)
+	return nil
 }
 
 // readUsage reads the object at the start of b; whatever follows it does not matter.
@@ -93,9 +114,9 @@ func readUsage(b []byte) (Tokens, bool) {
 		return Tokens{}, false
 	}
 	t := Tokens{
-		Input:  u.PromptTokens + u.InputTokens + u.CacheWrites + u.PromptTokenCount,
-		Output: u.CompletionTokens + u.OutputTokens + u.CandidatesTokenCount + u.ThoughtsTokenCount,
+		Input:  int(u.PromptTokens + u.InputTokens + u.CacheWrites + u.PromptTokenCount),
+		Output: int(u.CompletionTokens + u.OutputTokens + u.CandidatesTokenCount + u.ThoughtsTokenCount),
 	}
-	t.Total = max(u.TotalTokens, u.TotalTokenCount, t.Input+t.Output)
+	t.Total = max(int(u.TotalTokens), int(u.TotalTokenCount), t.Input+t.Output)
 	return t, t.Total > 0
 }

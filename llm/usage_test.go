@@ -75,3 +75,20 @@ func FuzzParseUsage(f *testing.F) {
 		assert.Equal(t, ok, got.Total > 0)
 	})
 }
+
+// Numbers come in every form that JSON has for them; what cannot be a count makes the usage unreadable and not wrong.
+func TestNumbersOfTokens(t *testing.T) {
+	for text, want := range map[string]Tokens{
+		`{"usage":{"total_tokens":100.0}}`:                        {Total: 100},
+		`{"usage":{"prompt_tokens":1e2,"completion_tokens":2.0}}`: {Input: 100, Output: 2, Total: 102},
+		`{"usage":{"prompt_tokens":null,"completion_tokens":2}}`:  {Output: 2, Total: 2},
+		`{"usage":{"prompt_tokens":-5,"completion_tokens":9}}`:    {},
+		`{"usage":{"total_tokens":1e300}}`:                        {},
+		`{"usage":{"total_tokens":"100"}}`:                        {},
+		`{"usage":{"total_tokens":true}}`:                         {},
+	} {
+		got, ok := ParseUsage([]byte(text))
+		assert.Equal(t, want, got, text)
+		assert.Equal(t, want.Total > 0, ok, text)
+	}
+}

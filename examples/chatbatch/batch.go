@@ -31,7 +31,11 @@ type batch struct {
 	tally    *job.Tally
 	client   *client
 	brake    *job.Brake
-	page     *os.File // of -report; may be nil
+	untidy   error // why the output could not be tidied up at the end
+
+	page      *os.File // of -report; may be nil
+	pageIsNew bool     // it was not there before this run
+	early     *feed    // of a pipe: its first task is known before anything is created
 
 	least func(*batch) time.Duration // the least time that the job could take; zero = unknown
 	known float64                    // the server's limit in requests a second, where it is known otherwise; 0 = it is not
@@ -39,7 +43,7 @@ type batch struct {
 
 // prepare checks everything that can be checked before the first request. Nothing is created or changed yet.
 func prepare(s *settings, w world) (b *batch, err error) {
-	b = &batch{settings: s, world: w, census: newCensus(), guess: llm.NewEstimator(), least: (*batch).leastByLimits}
+	b = &batch{settings: s, world: w, guess: llm.NewEstimator(), least: (*batch).leastByLimits}
 	if !s.dryRun {
 		if b.target, err = newTarget(s, w.env); err != nil {
 			return nil, err
@@ -49,14 +53,11 @@ func prepare(s *settings, w world) (b *batch, err error) {
 	if b.in, err = openInput(s, w); err != nil {
 		return nil, err
 	}
-	if err := b.openOutput(); err != nil {
-		b.close()
-		return nil, err
-	}
-	b.plan = plan{earlier: b.out.Earlier(), retryFailed: s.retryFailed}
-	if err := b.check(); err != nil {
-		b.close()
-		return nil, err
+	for _, step := range []func() error{b.checkPlaces, b.openOutput, b.check} {
+		if err := step(); err != nil {
+			b.close()
+			return nil, err
+		}
 	}
 	return b, nil
 }
@@ -64,14 +65,12 @@ func prepare(s *settings, w world) (b *batch, err error) {
 // openOutput opens -o, or standard output.
 func (b *batch) openOutput() (err error) {
 	s := b.settings
-	if b.in.is(s.output) {
-		return fmt.Errorf("-o %s is the input itself", s.output)
-	}
-	if s.output == "" {
+	switch {
+	case s.demo():
+		b.out = results.To(io.Discard)
+		return nil
+	case s.output == "":
 		b.out = results.To(b.world.stdout)
-		if s.demo() {
-			b.out = results.To(io.Discard)
-		}
 		return nil
 	}
 	b.out, err = results.Open(s.output, time.Now().Add(-day), s.overwrite)
@@ -81,16 +80,21 @@ func (b *batch) openOutput() (err error) {
 	return err
 }
 
-// check goes through the whole input ahead of the job, where that is possible.
+// check goes through the whole input ahead of the job, where that is possible; of a pipe as far as its first request, before which it may still be refused
+// as a whole.
 func (b *batch) check() error {
-	if !b.in.whole() && !b.settings.dryRun {
-		if b.settings.strict {
-			return errors.New("-strict needs a file: a pipe cannot be checked before its first request is sent")
-		}
-		return nil
+	pipe := !b.in.whole() && !b.settings.dryRun
+	if pipe && b.settings.strict {
+		return errors.New("-strict needs a file: a pipe cannot be checked before its first request is sent")
 	}
+	b.plan = plan{earlier: b.out.Earlier(), retryFailed: b.settings.retryFailed}
+	b.census = b.newCensus()
 	f, err := b.feed(b.census, b.world.stderr)
-	if err == nil {
+	switch {
+	case err != nil:
+	case pipe:
+		b.early, err = f, f.peek()
+	default:
 		err = f.drain()
 	}
 	if err != nil {
@@ -100,6 +104,14 @@ func (b *batch) check() error {
 		return fmt.Errorf("%s: %d bad lines, and -strict refuses them: nothing was sent", b.in.name, b.census.rejected)
 	}
 	return nil
+}
+
+func (b *batch) newCensus() *census {
+	c := newCensus()
+	if b.settings.ordered && b.out.IsFile() {
+		c.order = batchfile.NewIDs[int]()
+	}
+	return c
 }
 
 // feed begins at the first line.
@@ -152,13 +164,11 @@ func (b *batch) begin(ctx context.Context) (f *feed, err error) {
 	if err = b.client.book(ctx, b.settings, b.plan.earlier.Attempts); err != nil {
 		return nil, err
 	}
-	// What was checked already is counted again in a census of its own, whose bad lines were named before.
-	c, rejects := b.census, b.world.stderr
-	if b.in.whole() {
-		c, rejects = newCensus(), io.Discard
-	}
-	if f, err = b.feed(c, rejects); err != nil {
-		return nil, fmt.Errorf("%s: %w", b.in.name, err)
+	if f = b.early; f == nil {
+		// What was checked already is counted again in a census of its own, whose bad lines were named before.
+		if f, err = b.feed(newCensus(), io.Discard); err != nil {
+			return nil, fmt.Errorf("%s: %w", b.in.name, err)
+		}
 	}
 	return f, b.beginOutput()
 }
@@ -168,11 +178,7 @@ func (b *batch) beginOutput() error {
 	if err := b.openReport(); err != nil {
 		return err
 	}
-	drop := b.census.sendsAgain
-	if !b.in.whole() || b.census.again.Len() == 0 {
-		drop = nil
-	}
-	err := b.out.Begin(drop)
+	err := b.out.Begin()
 	if err != nil {
 		b.dropReport()
 	}
@@ -185,7 +191,7 @@ func (b *batch) work(f *feed) error {
 	j := &job.Job{
 		Client: b.client, Target: b.target.url, Header: b.target.header, Clean: b.clean,
 		Sink: sink, Tally: b.tally, Brake: b.brake, Estimator: b.guess,
-		Workers: b.settings.workers, MaxAttempts: b.settings.maxAttempts, BodyTimeout: b.settings.timeout,
+		Workers: b.settings.workers, Ahead: b.ahead(), MaxAttempts: b.settings.maxAttempts, BodyTimeout: b.settings.timeout,
 	}
 	if b.settings.maxTokens > 0 {
 		j.Spend = job.NewSpend(b.settings.maxTokens, b.plan.earlier.Tokens)
@@ -195,17 +201,27 @@ func (b *batch) work(f *feed) error {
 	f.close()
 	show.end()
 	err := flush()
-	if !b.in.whole() && f.census.again.Len() > 0 {
-		err = errors.Join(err, b.out.TakeOutEarlier(f.census.sendsAgain))
-	}
+	b.untidy = b.out.Tidy(b.census.rank())
 	return errors.Join(err, b.out.Close())
 }
 
-// windowPerWorker is how far results may be ahead of the slowest request with -ordered, for each worker. It bounds the memory, and what a kill can lose.
+// fileAhead is how many requests of a file may be read ahead: enough to find another model behind some thousands of requests of one that waits.
+const fileAhead = 4096
+
+// ahead keeps a pipe from being emptied into the memory, and with it whoever writes it from being told to wait.
+func (b *batch) ahead() int {
+	if b.in.whole() {
+		return fileAhead
+	}
+	return b.settings.workers
+}
+
+// windowPerWorker is how far results may be ahead of the slowest request with -ordered into a stream, for each worker. It bounds the memory.
 const windowPerWorker = 4
 
+// sink is where results go: as they come into a file, which is put in order at the end, so that a kill loses nothing that was paid for.
 func (b *batch) sink() (s job.Sink, flush func() error) {
-	if !b.settings.ordered {
+	if !b.settings.ordered || b.out.IsFile() {
 		return results.Unordered{Out: b.out}, func() error { return nil }
 	}
 	o := results.NewOrder(b.out, windowPerWorker*b.settings.workers)
@@ -229,13 +245,10 @@ func (b *batch) finish(f *feed, err error) int {
 }
 
 func (b *batch) exitCode() int {
-	var refused *batchfile.FileError
 	t, stop := b.tally.Totals(), b.brake.Stop()
 	switch {
 	case stop.Kind == job.Interrupted:
 		return exitInterrupted
-	case stop.Kind == job.NoInput && errors.As(stop.Err, &refused):
-		return exitRefused
 	case stop.Kind != job.NotStopped:
 		return exitStopped
 	case t.Failed > 0 || b.census.rejected > 0 || b.census.failed > 0:

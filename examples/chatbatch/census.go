@@ -30,12 +30,12 @@ type census struct {
 	changed  int // of them, those whose body is another now
 	rejected int
 	reasons  map[batchfile.Reason]int
-	models   map[string]*load // of what is to be sent
-	again    *batchfile.IDs[struct{}]
+	models   map[string]*load    // of what is to be sent
+	order    *batchfile.IDs[int] // the line of each id, where results are to be put in order; else nil
 }
 
 func newCensus() *census {
-	return &census{reasons: map[batchfile.Reason]int{}, models: map[string]*load{}, again: batchfile.NewIDs[struct{}]()}
+	return &census{reasons: map[batchfile.Reason]int{}, models: map[string]*load{}}
 }
 
 func (c *census) toSend() int { return c.requests - c.kept - c.failed }
@@ -58,9 +58,6 @@ func (c *census) request(req *batchfile.Request, d decision, p llm.Prompt, token
 	c.requests++
 	if d.changed {
 		c.changed++
-	}
-	if d.again {
-		c.again.Set(req.ID, struct{}{})
 	}
 	switch {
 	case d.failed:
@@ -96,8 +93,17 @@ func (l *load) add(p llm.Prompt, t llm.Tokens) {
 	}
 }
 
-// sendsAgain tells whether the earlier result of id makes way.
-func (c *census) sendsAgain(id string) bool {
-	_, again := c.again.Get(id)
-	return again
+// place notes where in the input an id stands.
+func (c *census) place(id string, line int) {
+	if c.order != nil {
+		c.order.Add(id, line)
+	}
+}
+
+// rank is the order of the input for results; nil where they may stand as they came.
+func (c *census) rank() func(id string) (int, bool) {
+	if c.order == nil {
+		return nil
+	}
+	return c.order.Get
 }

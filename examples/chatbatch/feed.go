@@ -24,12 +24,21 @@ type feed struct {
 	rejects io.Writer       // where bad lines are named
 	held    strings.Builder // their names, while the file may yet turn out to be no file of requests at all
 	guess   *llm.Estimator
+	first   *job.Task // that was looked at, and not yet handed out
+	end     error     // seen when it was looked for
 }
 
 var _ job.Feed = (*feed)(nil)
 
 // Next skips what needs no result. It returns io.EOF at the end.
 func (f *feed) Next() (*job.Task, error) {
+	if t := f.first; t != nil {
+		f.first = nil
+		return t, nil
+	}
+	if f.end != nil {
+		return nil, f.end
+	}
 	for {
 		item, err := f.in.Next()
 		if t, err := f.count(item, err); t != nil || err != nil {
@@ -73,6 +82,7 @@ func (f *feed) task(item batchfile.Item) *job.Task {
 		return f.rejected(item)
 	}
 	req := item.Request
+	f.census.place(req.ID, req.Line)
 	d := f.plan.decide(req, f.in.Format())
 	p := llm.Inspect(req.Body)
 	p.Model = req.Model
@@ -80,19 +90,25 @@ func (f *feed) task(item batchfile.Item) *job.Task {
 	if !d.send {
 		return nil
 	}
-	return &job.Task{Request: req, Prompt: p, Earlier: f.plan.earlier.AttemptsOf(req.ID)}
+	return &job.Task{Request: req, Prompt: p, Attempts: f.plan.earlier.AttemptsOf(req.ID), Tokens: f.plan.earlier.TokensOf(req.ID)}
 }
 
 func (f *feed) rejected(item batchfile.Item) *job.Task {
 	f.held.WriteString(f.census.reject(item, f.name))
-	write, again := f.plan.records(item.Reject)
-	if again {
-		f.census.again.Set(item.Reject.ID, struct{}{})
-	}
-	if !write {
+	if !f.plan.records(item.Reject) {
 		return nil
 	}
+	f.census.place(item.Reject.ID, item.Line)
 	return &job.Task{Ready: rejection(item, job.NewID())}
+}
+
+// peek reads as far as the first task. An input that is refused as a whole is so before it.
+func (f *feed) peek() (err error) {
+	if f.first, err = f.Next(); errors.Is(err, io.EOF) {
+		f.end = err
+		return nil
+	}
+	return err
 }
 
 // drain goes through everything that is left: a survey.

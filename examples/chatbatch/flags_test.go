@@ -44,7 +44,7 @@ func TestWhatIsRefusedBeforehand(t *testing.T) {
 		{"contradiction", append([]string{"-overwrite", "-retry-failed"}, good...), "-overwrite"},
 		{"missing input", []string{"-i", "NOFILE", "-url", "http://127.0.0.1:1", "-o", "OUT"}, "no such file"},
 		{"directory", []string{"-i", "DIR", "-url", "http://127.0.0.1:1", "-o", "OUT"}, "directory"},
-		{"output is the input", []string{"-i", "IN", "-url", "http://127.0.0.1:1", "-o", "IN"}, "input itself"},
+		{"output is the input", []string{"-i", "IN", "-url", "http://127.0.0.1:1", "-o", "IN"}, "are the same file"},
 		{"no key", []string{"-i", "IN", "-url", "https://api.example", "-o", "OUT"}, "OPENAI_API_KEY"},
 		{"no such key", append([]string{"-key-env", "NOT_SET"}, good...), "NOT_SET"},
 		{"strict pipe", []string{"-strict", "-url", "http://127.0.0.1:1", "-"}, "-strict"},

@@ -77,20 +77,6 @@ func (in *input) reader() (*batchfile.Reader, error) {
 	return batchfile.NewReader(in.from, in.how)
 }
 
-// is tells whether path is the input itself, which results must not go into.
-func (in *input) is(path string) bool {
-	file, ok := in.from.(*os.File)
-	if !ok || path == "" {
-		return false
-	}
-	ours, err := file.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Stat(path)
-	return err == nil && os.SameFile(ours, there)
-}
-
 func (in *input) close() {
 	if file, ok := in.from.(*os.File); ok {
 		_ = file.Close() // it was only read

@@ -67,7 +67,13 @@ func TestTheGraceEnds(t *testing.T) {
 		d := p.send(t, "-grace", "20s")
 		assert.Equal(t, exitInterrupted, d.code)
 		assert.Equal(t, 30*time.Second, d.took.Round(time.Second))
-		assert.Empty(t, d.out)
+		assert.Len(t, d.out, 10, "what was sent is told, and counts for the day's limit")
+		for _, r := range d.out {
+			assert.Equal(t, "cancelled", r.Error.Code)
+			assert.Equal(t, 1, r.Attempts)
+			assert.Nil(t, r.Response)
+		}
+		assert.Contains(t, d.stderr, "0 answered, 0 failed, 10 sent and cut off by the stop; the rest not sent")
 	})
 }
 

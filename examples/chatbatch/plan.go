@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/results"
 )
@@ -14,7 +16,6 @@ type plan struct {
 // decision is what becomes of one line.
 type decision struct {
 	send    bool
-	again   bool // the earlier result of that id makes way for the new one
 	failed  bool // kept, and a lasting refusal
 	changed bool // the earlier result was for another body
 }
@@ -29,26 +30,26 @@ func (p plan) decide(req *batchfile.Request, format batchfile.Format) decision {
 	case verdict == results.Undecided,
 		verdict == results.Refused && p.retryFailed,
 		d.changed && format == batchfile.Cookbook: // its ids are line numbers: this one names another request now
-		d.send, d.again = true, true
+		d.send = true
 	default:
 		d.failed = verdict == results.Refused
 	}
 	return d
 }
 
-// records tells whether a rejected line gets a result line: it needs an id, that is not the id of another line, and for which nothing is known that lasts.
-func (p plan) records(rej *batchfile.Reject) (write, again bool) {
-	if rej.ID == "" || rej.Reason == batchfile.DuplicateCustomID {
-		return false, false
+// records tells whether a rejected line gets a result line: it needs an id, that no line before it has, and for which nothing is known that lasts.
+func (p plan) records(rej *batchfile.Reject) bool {
+	if rej.ID == "" || rej.FirstLine > 0 {
+		return false
 	}
-	verdict, known := p.earlier.Verdict(rej.ID)
-	return !known || verdict == results.Undecided, known && verdict == results.Undecided
+	verdict, _ := p.earlier.Verdict(rej.ID)
+	return verdict == results.Undecided
 }
 
 // rejection is the result line of a rejected line.
 func rejection(item batchfile.Item, id string) *results.Line {
 	return &results.Line{
-		ID: id, CustomID: item.Reject.ID, InputLine: item.Line,
+		ID: id, CustomID: item.Reject.ID, InputLine: item.Line, Metadata: bytes.Clone(item.Reject.Metadata),
 		Error: &results.Error{Code: string(item.Reject.Reason), Message: item.Reject.Error()},
 	}
 }

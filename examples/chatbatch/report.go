@@ -2,33 +2,52 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/report"
 )
 
-// openReport creates the file of -report before anything is sent, so that a place that cannot be written to is known in time.
+// openReport makes sure, before anything is sent, that the file of -report can be written. What is there stays until the run is over.
 func (b *batch) openReport() (err error) {
-	if b.settings.report != "" {
-		b.page, err = os.Create(b.settings.report)
+	path := b.settings.report
+	if path == "" {
+		return nil
+	}
+	b.page, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	b.pageIsNew = err == nil
+	if errors.Is(err, fs.ErrExist) {
+		b.page, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644) // which follows a link that leads to nothing
 	}
 	return err
 }
 
-// dropReport takes the file away again: there will be no run.
+// dropReport leaves things as they were: there will be no run.
 func (b *batch) dropReport() {
-	if b.page != nil {
-		_ = b.page.Close() // it is empty, and
-		_ = os.Remove(b.settings.report)
-		b.page = nil
+	if b.page == nil {
+		return
 	}
+	_ = b.page.Close() // nothing was written
+	if b.pageIsNew {
+		_ = os.Remove(b.settings.report)
+	}
+	b.page = nil
 }
 
-// writeReport draws the run.
+// writeReport draws the run, in the place of what was there.
 func (b *batch) writeReport() error {
 	if b.page == nil {
 		return nil
 	}
 	page := report.Page{Title: "chatbatch: " + b.in.name, Facts: b.facts(), Points: b.tally.Series()}
-	return errors.Join(report.Write(b.page, page), b.page.Close())
+	return errors.Join(emptied(b.page), report.Write(b.page, page), b.page.Close())
+}
+
+// emptied drops the contents of a file; a device has none.
+func emptied(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return file.Truncate(0)
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/results"
 )
 
 const (
@@ -67,13 +69,16 @@ func parseFlags(args []string, out io.Writer) (*settings, error) {
 	if err := s.takeArgs(fs.Args()); err != nil {
 		return nil, err
 	}
+	if s.output == "-" {
+		s.output = ""
+	}
 	s.isDemo = s.input == "" && s.url == "" && !s.dryRun
 	return s, s.check()
 }
 
 func (s *settings) register(fs *flag.FlagSet) {
 	fs.StringVar(&s.input, "i", "", "`FILE` of requests, - for standard input")
-	fs.StringVar(&s.output, "o", "", "`FILE` for results; an earlier run's is continued (default: standard output, which cannot be)")
+	fs.StringVar(&s.output, "o", "", "`FILE` for results; an earlier run's is continued (default, and -: standard output, which cannot be)")
 	fs.StringVar(&s.url, "url", "", "`BASE` of the API, such as https://api.openai.com/v1; the only place that requests go to")
 	fs.StringVar(&s.keyEnv, "key-env", defaultKeyEnv, "environment `VARIABLE` that holds the API key; empty = no key")
 	fs.StringVar(&s.keyHeader, "key-header", "Authorization", "`HEADER` that carries the key; api-key for Azure OpenAI's deployments")
@@ -127,7 +132,9 @@ func (s *settings) check() error {
 		{!isRate(s.rpm), "-rpm must be a positive number"},
 		{!isRate(s.tpm), "-tpm must be a positive number"},
 		{!isRate(s.rpd), "-rpd must be a positive number"},
-		{s.maxLine < 1, "-max-line must be at least 1"},
+		{s.maxLine < 1 || s.maxLine > results.MaxEcho, fmt.Sprintf("-max-line must be between 1 and %d", results.MaxEcho)},
+		{!isHeaderName(s.keyHeader), "-key-header must be the name of a header, and none of those that the request itself needs"},
+		{s.report == "-", "-report needs the name of a file"},
 		{s.workers < 1, "-concurrency must be at least 1"},
 		{s.maxAttempts < 0, "-max-attempts must be at least 1"},
 		{s.maxWait < 0 || s.deadline < 0 || s.grace < 0, "-max-wait, -deadline and -grace must not be negative"},
@@ -144,6 +151,18 @@ func (s *settings) check() error {
 		}
 	}
 	return nil
+}
+
+// isHeaderName tells the names that can carry a key: tokens (RFC 9110, section 5.6.2), but not those that Go's client writes itself or that chatbatch
+// sets.
+func isHeaderName(name string) bool {
+	switch http.CanonicalHeaderKey(name) {
+	case "", "Host", "Content-Length", "Transfer-Encoding", "Trailer", "Connection", "Content-Type", "Accept", "Accept-Encoding", "User-Agent":
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
+	})
 }
 
 // isRate accepts zero too, which stands for none.

@@ -35,7 +35,7 @@ func (b *batch) facts() []report.Fact {
 		l.add("failed", "%d × %s", t.Causes[cause], cause)
 	}
 	l.add("attempts", "%d HTTP requests sent, %d × 429, %d lost or 5xx", t.Requests, t.Refused, t.Faults)
-	if n := time.Duration(t.Answered + t.Failed); n > 0 {
+	if n := time.Duration(t.Begun); n > 0 {
 		l.add("waited", "%v for the own turn, %v held by the server, %v after failures (a request, on average)",
 			round(t.Waited/n), round(t.Held/n), round(t.BackedOff/n))
 	}
@@ -69,6 +69,9 @@ func (b *batch) addInput(l *facts) {
 	if n := b.plan.earlier.Unreadable; n > 0 {
 		l.add("warning", "%d lines of %s are no results; they were left alone", n, b.settings.output)
 	}
+	if b.untidy != nil {
+		l.add("warning", "%s could not be tidied up (%v): of several lines of one id the last counts", b.settings.output, b.untidy)
+	}
 	if c.rejected > 0 {
 		l.add("rejected", "%d lines: %s", c.rejected, counted(c.reasons))
 	}
@@ -91,14 +94,18 @@ func (l *lines) add(name, format string, args ...any) {
 // String begins with the name of the program.
 func (l *lines) String() string { return "chatbatch:\n" + l.text.String() }
 
-func unfinished(t job.Totals, stop job.Stop) string {
-	switch {
-	case t.Unkept > 0:
-		return fmt.Sprintf(", %d more whose results could not be kept; the rest not sent", t.Unkept)
-	case stop.Kind != job.NotStopped || t.Unsent > 0:
-		return "; the rest not sent"
+// unfinished tells of the requests that were neither answered nor failed.
+func unfinished(t job.Totals, stop job.Stop) (text string) {
+	if t.CutOff > 0 {
+		text += fmt.Sprintf(", %d sent and cut off by the stop", t.CutOff)
 	}
-	return ""
+	if t.Unkept > 0 {
+		text += fmt.Sprintf(", %d more whose results could not be kept", t.Unkept)
+	}
+	if stop.Kind != job.NotStopped || t.Unsent > 0 {
+		text += "; the rest not sent"
+	}
+	return text
 }
 
 func stopped(s job.Stop) string {

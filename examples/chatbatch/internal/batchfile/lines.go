@@ -20,6 +20,7 @@ const (
 type Line struct {
 	No       int    // counted from 1, blank lines included
 	Offset   int64  // bytes before the line
+	Size     int64  // bytes of the line itself, its newline included
 	Text     []byte // without the newline; valid until the next call of Next
 	TooLong  bool   // above the cap: Text is empty and the line was passed over
 	Complete bool   // it ended in a newline
@@ -52,7 +53,7 @@ func (l *Lines) Next() (Line, error) {
 		return Line{}, err
 	}
 	l.no++
-	line := Line{No: l.no, Offset: l.off, Text: text, Complete: err == nil}
+	line := Line{No: l.no, Offset: l.off, Size: int64(n), Text: text, Complete: err == nil}
 	line.TooLong = n > l.max+1 || (n > l.max && !line.Complete)
 	if line.TooLong {
 		line.Text = nil
@@ -80,8 +81,8 @@ func (l *Lines) read() (text []byte, n int, err error) {
 	}
 }
 
-// skipBOM passes over a UTF-8 byte order mark at the start of the stream; it counts as no line's text.
-func (l *Lines) skipBOM() {
+// SkipMark passes over a UTF-8 byte order mark at the start of the stream; it counts as no line's text.
+func (l *Lines) SkipMark() {
 	if head, _ := l.in.Peek(3); string(head) == "\xef\xbb\xbf" {
 		n, _ := l.in.Discard(3)
 		l.off += int64(n)

@@ -29,10 +29,10 @@ func allLines(t *testing.T, l *Lines) []Line {
 func TestLinesKeepNumbersAndOffsets(t *testing.T) {
 	all := allLines(t, NewLines(strings.NewReader("a\n\nbcd\r\ne"), 0))
 	require.Len(t, all, 4)
-	assert.Equal(t, Line{No: 1, Offset: 0, Text: []byte("a"), Complete: true}, all[0])
+	assert.Equal(t, Line{No: 1, Offset: 0, Size: 2, Text: []byte("a"), Complete: true}, all[0])
 	assert.Equal(t, Line{No: 2, Offset: 2, Text: nil, Complete: true}, Line{No: all[1].No, Offset: all[1].Offset, Complete: all[1].Complete})
-	assert.Equal(t, Line{No: 3, Offset: 3, Text: []byte("bcd\r"), Complete: true}, all[2])
-	assert.Equal(t, Line{No: 4, Offset: 8, Text: []byte("e"), Complete: false}, all[3])
+	assert.Equal(t, Line{No: 3, Offset: 3, Size: 5, Text: []byte("bcd\r"), Complete: true}, all[2])
+	assert.Equal(t, Line{No: 4, Offset: 8, Size: 1, Text: []byte("e"), Complete: false}, all[3])
 }
 
 func TestLinesSplitOnLineFeedsAlone(t *testing.T) {

@@ -104,6 +104,7 @@ func TestLinesAgainstSplit(t *testing.T) {
 			inner := strings.TrimSuffix(want[i], "\n")
 			assert.Equal(rt, i+1, line.No)
 			assert.Equal(rt, offset, line.Offset)
+			assert.Equal(rt, int64(len(want[i])), line.Size)
 			assert.Equal(rt, len(inner) > most, line.TooLong)
 			assert.Equal(rt, strings.HasSuffix(want[i], "\n"), line.Complete)
 			if !line.TooLong {

@@ -27,10 +27,16 @@ type Item struct {
 type Reader struct {
 	lines   *Lines
 	format  Format
-	ids     *IDs[int]
+	ids     *IDs[owner]
 	first   bool // no line with text was read yet
-	objects bool // some line was an object
+	objects bool // some line was an object, or too long to be known
 	no      int
+}
+
+// owner is the line that has an id: the first good one or, while there is none, the first bad one.
+type owner struct {
+	line int
+	good bool
 }
 
 // NewReader looks at the first bytes and refuses, with a *FileError, what cannot be lines of text.
@@ -39,8 +45,8 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if err := refuseEncoding(lines.head()); err != nil {
 		return nil, err
 	}
-	lines.skipBOM()
-	return &Reader{lines: lines, format: o.Format, ids: NewIDs[int](), first: true}, nil
+	lines.SkipMark()
+	return &Reader{lines: lines, format: o.Format, ids: NewIDs[owner](), first: true}, nil
 }
 
 // Format is what the lines so far have shown.
@@ -62,7 +68,7 @@ func (r *Reader) Next() (Item, error) {
 		r.no = line.No
 		text := bytes.TrimRight(line.Text, "\r \t")
 		if line.TooLong {
-			r.first = false
+			r.first, r.objects = false, true // it may have been one
 			return Item{Line: line.No, Reject: reject(LineTooLong, fmt.Sprintf("above %d bytes", r.lines.max))}, nil
 		}
 		if len(bytes.TrimLeft(text, " \t\r")) == 0 {
@@ -138,12 +144,16 @@ func (r *Reader) parseEnvelope(no int, e *envelope) (*Request, *Reject) {
 		return nil, rej
 	}
 	body, rej := e.checkEnvelope()
-	if rej != nil {
-		rej.ID = id
-		return nil, rej
+	first, known := r.ids.Get(id)
+	if rej == nil && first.good {
+		rej = reject(DuplicateCustomID, fmt.Sprintf("line %d has it already", first.line))
 	}
-	if first, dup := r.ids.Add(id, no); dup {
-		return nil, &Reject{Reason: DuplicateCustomID, ID: id, FirstLine: first, Detail: fmt.Sprintf("line %d has it already", first)}
+	if rej == nil || !known {
+		r.ids.Set(id, owner{line: no, good: rej == nil})
+	}
+	if rej != nil {
+		rej.ID, rej.FirstLine = id, first.line
+		return nil, rej
 	}
 	return &Request{Line: no, ID: id, Model: modelOf(body), Body: e.body}, nil
 }
@@ -164,11 +174,11 @@ func parseCookbook(no int, text []byte, e *envelope) (*Request, *Reject) {
 	if formatOf(e) == Envelope {
 		return nil, reject(WrongFormat, "a batch line in a file of bare chat bodies")
 	}
+	body, metadata := without(text, "metadata")
 	if rej := e.checkChat(); rej != nil {
-		rej.ID = id
+		rej.ID, rej.Metadata = id, metadata
 		return nil, rej
 	}
-	body, metadata := without(text, "metadata")
 	return &Request{Line: no, ID: id, Model: modelOf(e), Body: body, Metadata: metadata}, nil
 }
 

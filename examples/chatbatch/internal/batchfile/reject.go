@@ -28,7 +28,8 @@ type Reject struct {
 	Reason    Reason
 	Detail    string // what was seen, for the user; never a value from the line
 	ID        string // the line's custom_id where it has one
-	FirstLine int    // for a duplicate: the line that has the id already
+	FirstLine int    // the line that has the id already; 0 = none
+	Metadata  []byte // of a cookbook line; valid as long as the Item
 }
 
 // Error reads "reason: detail".

@@ -10,18 +10,20 @@ type flight struct {
 	brake  *Brake
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	moved  func(away bool) // told when that changes; may be nil
 
 	// The brake's lock guards these.
 	away bool      // an attempt was sent, and no other has to follow as far as is known
+	made int       // attempts that were sent
 	sent time.Time // when the last attempt was
 	doom bool      // its answer will stop the job
 }
 
 type flightKey struct{}
 
-// begin starts a call; end it by flight.end.
-func (b *Brake) begin() *flight {
-	f := &flight{brake: b}
+// begin starts a call, whose changes between waiting and being under way moved is told; end it by flight.end.
+func (b *Brake) begin(moved func(away bool)) *flight {
+	f := &flight{brake: b, moved: moved}
 	ctx, cancel := context.WithCancelCause(b.ctx)
 	f.ctx, f.cancel = context.WithValue(ctx, flightKey{}, f), cancel
 	b.mu.Lock()
@@ -33,11 +35,20 @@ func (b *Brake) begin() *flight {
 	return f
 }
 
-func (f *flight) end() {
+// end is true if the call was under way to the last.
+func (f *flight) end() (away bool) {
 	f.brake.mu.Lock()
+	defer f.brake.mu.Unlock()
 	delete(f.brake.flights, f)
-	f.brake.mu.Unlock()
 	f.cancel(nil)
+	return f.away
+}
+
+func (f *flight) setAwayLocked(away bool) {
+	if f.away != away && f.moved != nil {
+		f.moved(away)
+	}
+	f.away = away
 }
 
 // dropLocked lets go of a call that is not under way.
@@ -55,7 +66,8 @@ func (f *flight) takeOff(now time.Time) error {
 		f.dropLocked()
 		return errStopped
 	}
-	f.away, f.sent = true, now
+	f.setAwayLocked(true)
+	f.made, f.sent = f.made+1, now
 	return nil
 }
 
@@ -77,17 +89,17 @@ func (f *flight) grounds() bool {
 func (f *flight) turnBack() {
 	f.brake.mu.Lock()
 	defer f.brake.mu.Unlock()
-	f.away = false
+	f.setAwayLocked(false)
 	if f.brake.stop.Kind != NotStopped {
 		f.dropLocked()
 	}
 }
 
-// sentAt is when the last attempt was sent; zero if none was.
-func (f *flight) sentAt() time.Time {
+// sends is how many attempts were sent, and when the last was.
+func (f *flight) sends() (n int, last time.Time) {
 	f.brake.mu.Lock()
 	defer f.brake.mu.Unlock()
-	return f.sent
+	return f.made, f.sent
 }
 
 // stopped tells whether the job's stop is what ended this call.

@@ -31,6 +31,7 @@ type Job struct {
 	Spend     *Spend         // nil = no cap
 
 	Workers     int           // calls at once, those that wait included
+	Ahead       int           // requests read ahead of the one that is sent next, among which those of other models are found
 	MaxAttempts int           // of one request; 0 = the client's own rule
 	BodyTimeout time.Duration // for the body of an answer; 0 = none
 
@@ -43,34 +44,45 @@ const lostWorkers, lostLeast = 2, 20
 
 // Run works through the feed until its end or the stop of the brake, and returns when the last result is written.
 func (j *Job) Run(feed Feed) {
-	tasks := make(chan *Task)
+	q := newQueue(j.Workers, j.Ahead)
 	var workers sync.WaitGroup
 	for range j.Workers {
-		workers.Go(func() {
-			for t := range tasks {
-				j.do(t)
-			}
-		})
+		workers.Go(func() { j.work(q) })
 	}
 	finished := make(chan struct{})
-	go j.closeSpendOnStop(finished)
-	j.feed(feed, tasks)
-	close(tasks)
+	go j.wakeOnStop(q, finished)
+	j.feed(feed, q)
+	q.end()
 	workers.Wait()
 	close(finished)
+	j.Tally.over(time.Now())
 }
 
-// closeSpendOnStop wakes the feeder when it waits for tokens of a job that was stopped.
-func (j *Job) closeSpendOnStop(finished <-chan struct{}) {
+// wakeOnStop wakes whoever waits for tokens, for room or for a task, when the job is stopped.
+func (j *Job) wakeOnStop(q *queue, finished <-chan struct{}) {
 	select {
 	case <-j.Brake.Pulled():
 		j.Spend.close()
+		q.stop()
 	case <-finished:
 	}
 }
 
-// feed hands out the tasks in order, no faster than workers and sink take them.
-func (j *Job) feed(feed Feed, tasks chan<- *Task) {
+func (j *Job) work(q *queue) {
+	for {
+		t, ok := q.take()
+		if !ok {
+			return
+		}
+		q.done(t, j.do(q, t))
+		if why, stuck := q.stuck(); stuck {
+			j.Brake.Pull(why)
+		}
+	}
+}
+
+// feed reads the tasks in order, no faster than queue and sink take them.
+func (j *Job) feed(feed Feed, q *queue) {
 	ask, got := j.reader(feed)
 	defer close(ask)
 	for n := 0; ; n++ {
@@ -83,15 +95,24 @@ func (j *Job) feed(feed Feed, tasks chan<- *Task) {
 			return
 		}
 		t.n = n
+		if t.Request == nil {
+			j.reject(t)
+			continue
+		}
 		if !j.afford(t) {
 			return
 		}
-		select {
-		case tasks <- t:
-		case <-j.Brake.Pulled():
+		if !q.put(t) {
 			j.letGo(t)
 			return
 		}
+	}
+}
+
+// reject records a line of the input that is no request: before any line behind it, which may be a better one of the same id.
+func (j *Job) reject(t *Task) {
+	if j.put(t.n, t.Ready) {
+		j.Tally.rejected()
 	}
 }
 
@@ -129,7 +150,7 @@ func (j *Job) next(got <-chan given) (*Task, bool) {
 
 // afford sets the tokens aside that a task may cost, or stops the job.
 func (j *Job) afford(t *Task) bool {
-	if j.Spend == nil || t.Request == nil {
+	if j.Spend == nil {
 		return true
 	}
 	most := j.most(t.Prompt)
@@ -158,30 +179,30 @@ func (j *Job) letGo(t *Task) {
 	_ = j.Sink.Put(t.n, nil) // a failed write has stopped the job already
 }
 
-// do sends one request and records its result.
-func (j *Job) do(t *Task) {
-	if t.Request == nil {
-		if j.put(t.n, t.Ready) {
-			j.Tally.rejected()
-		}
-		return
-	}
+// do sends one request and records its result; it is true if the request was under way to the last.
+func (j *Job) do(q *queue, t *Task) (away bool) {
 	if j.Brake.isPulled() {
 		j.letGo(t)
-		return
+		return false
 	}
-	f := j.Brake.begin()
+	j.Tally.begun()
+	f := j.Brake.begin(func(away bool) { q.move(t.lane, away) })
 	o := j.send(f, t)
-	f.end()
-	if o.stop.Kind != NotStopped {
+	away = f.end()
+	switch o.stop.Kind {
+	case NotStopped:
+	case Hold:
+		q.hold(t.lane, o.stop)
+	default:
 		j.Brake.Pull(o.stop)
 	}
 	if o.line == nil {
 		j.letGo(t)
-		return
+		return away
 	}
 	j.noteLost(o)
 	j.record(t, o)
+	return away
 }
 
 // noteLost stops the job when the server seems to be gone.
@@ -190,18 +211,33 @@ func (j *Job) noteLost(o outcome) {
 		j.lost.Store(0)
 		return
 	}
-	if o.line.Attempts > 0 && int(j.lost.Add(1)) >= max(lostLeast, lostWorkers*j.Workers) {
+	if o.line.Attempts > 0 && !o.cut && int(j.lost.Add(1)) >= max(lostLeast, lostWorkers*j.Workers) {
 		j.Brake.Pull(Stop{Kind: Unreachable, Text: "request after request gets no usable answer: " + o.line.Error.Message})
 	}
 }
 
 func (j *Job) record(t *Task, o outcome) {
-	j.Spend.settle(t.reserve, int64(o.tokens.Total))
-	if !j.put(t.n, o.line) {
+	j.Spend.settle(t.reserve, j.charge(t, o))
+	switch {
+	case !j.put(t.n, o.line):
 		j.Tally.unkept()
-		return
+	case o.cut:
+		j.Tally.cutOff()
+	default:
+		j.Tally.ended(time.Now(), o.cause, o.tokens)
 	}
-	j.Tally.ended(time.Now(), o.cause, o.tokens)
+}
+
+// charge is what a request has cost: what its answer says or, where it was sent and nothing tells, what it may have cost. Refusals cost nothing.
+func (j *Job) charge(t *Task, o outcome) int64 {
+	l := o.line
+	if o.tokens.Total > 0 || l.Attempts == 0 || (l.Response != nil && l.Response.StatusCode >= 300) {
+		return int64(o.tokens.Total)
+	}
+	if l.Estimated = t.reserve; l.Estimated == 0 {
+		l.Estimated = j.most(t.Prompt)
+	}
+	return l.Estimated
 }
 
 // put hands a result over, or stops the job.

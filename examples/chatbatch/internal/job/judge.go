@@ -21,16 +21,24 @@ func (j *Job) judge(f *flight, line *results.Line, r reply) outcome {
 	var o outcome
 	switch {
 	case r.err != nil && f.stopped():
+		o = j.judgeError(line, errCancelled)
+		o.cut = true
 	case r.err != nil:
 		o = j.judgeError(line, r.err)
 	default:
-		o = j.judgeAnswer(f, line, r)
+		o = j.judgeAnswer(line, r)
+	}
+	if line.Attempts == 0 && (o.cut || o.stop.Kind != NotStopped) {
+		o.line = nil // the request is as good as before: the next run sends it
 	}
 	if f.grounds() {
 		o.stop = Stop{Kind: Account, Text: "the server refuses the key or the account: " + o.cause}
 	}
 	return o
 }
+
+// errCancelled is for requests that were sent and not waited for any longer.
+var errCancelled = errors.New("the job was stopped before its answer was there")
 
 // judgeError is for requests without a usable answer.
 func (j *Job) judgeError(line *results.Line, err error) outcome {
@@ -39,7 +47,6 @@ func (j *Job) judgeError(line *results.Line, err error) outcome {
 	line.Error = &results.Error{Code: code, Message: j.Clean.Text(textOf(err))}
 	var limit *throttle.LimitError
 	if errors.As(err, &limit) && errors.Is(err, throttle.ErrMaxHold) {
-		o.line = nil // the request is as good as before: the next run sends it
 		o.stop = Stop{Kind: Hold, Text: fmt.Sprintf("the next request would have to wait %v", limit.Wait.Round(time.Second)), Until: limit.Until}
 	}
 	return o
@@ -51,8 +58,10 @@ func codeOf(err error) string {
 	switch {
 	case errors.Is(err, throttle.ErrCostTooLarge):
 		return "cost_too_large"
-	case errors.Is(err, throttle.ErrMaxWait):
+	case errors.Is(err, throttle.ErrMaxWait), errors.Is(err, throttle.ErrMaxHold):
 		return "wait_too_long"
+	case errors.Is(err, errCancelled):
+		return "cancelled"
 	case errors.Is(err, errTooLarge):
 		return "answer_too_large"
 	case errors.Is(err, errNotJSON):
@@ -64,11 +73,8 @@ func codeOf(err error) string {
 }
 
 // judgeAnswer is for requests that the server answered, whatever it said.
-func (j *Job) judgeAnswer(f *flight, line *results.Line, r reply) outcome {
+func (j *Job) judgeAnswer(line *results.Line, r reply) outcome {
 	status := r.resp.StatusCode
-	if f.stopped() && mayRepeat(status) {
-		return outcome{} // it would have been tried again
-	}
 	body, err := j.asObject(r)
 	if err != nil {
 		return j.judgeError(line, err)

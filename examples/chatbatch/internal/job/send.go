@@ -23,7 +23,8 @@ var errTooLarge = fmt.Errorf("the answer is above %d bytes", maxAnswer)
 
 // outcome is how a request ended.
 type outcome struct {
-	line   *results.Line // nil: it was never sent, or cut off by a stop; there is nothing to record
+	line   *results.Line // nil: it was never sent, since the job was stopped; there is nothing to record
+	cut    bool          // it was sent, and a stop ended it
 	cause  string        // of a failure
 	tokens llm.Tokens
 	stop   Stop // what the answer means for the whole job
@@ -41,20 +42,19 @@ type reply struct {
 // send makes the call, again where an answer broke off on its way, and says how it ended.
 func (j *Job) send(f *flight, t *Task) outcome {
 	line := &results.Line{
-		ID: NewID(), CustomID: t.Request.ID, InputLine: t.Request.Line, Model: t.Request.Model, Earlier: t.Earlier,
+		ID: NewID(), CustomID: t.Request.ID, InputLine: t.Request.Line, Model: t.Request.Model, Earlier: t.Attempts, Spent: t.Tokens,
 		BodyHash: t.Request.Hash(), Metadata: t.Request.Metadata,
 	}
 	var r reply
 	for {
 		r = j.call(f, t, line.Attempts)
 		j.Tally.waited(time.Now(), r.result)
-		note(line, r.result)
+		note(line, f, r.result)
 		if !r.cut || !j.again(f, line) {
 			break
 		}
 	}
-	sent := f.sentAt()
-	if !sent.IsZero() {
+	if n, sent := f.sends(); n > 0 {
 		line.SentAt = &sent
 		line.TookMS = time.Since(sent).Milliseconds()
 	}
@@ -89,8 +89,8 @@ func (j *Job) cutAttempts() int {
 	return defaultCutAttempts
 }
 
-func note(line *results.Line, r throttle.Result) {
-	line.Attempts += r.Attempts
+func note(line *results.Line, f *flight, r throttle.Result) {
+	line.Attempts, _ = f.sends()
 	line.WaitedMS += r.Waited.Milliseconds()
 	line.HeldMS += r.Held.Milliseconds()
 	line.BackedOffMS += r.BackedOff.Milliseconds()
@@ -114,7 +114,10 @@ func (j *Job) call(f *flight, t *Task, made int) (r reply) {
 	for name, values := range j.Header {
 		req.Header[name] = values
 	}
-	if r.resp, r.err = j.Client.Do(req); r.err != nil {
+	began := time.Now()
+	r.resp, r.err = j.Client.Do(req)
+	r.result.BackedOff = min(r.result.BackedOff, time.Since(began)) // a pause that a stop cut short was told whole
+	if r.err != nil {
 		r.err = bare(r.err)
 		return r
 	}

@@ -15,10 +15,12 @@ const maxCauses = 100
 // Totals is what happened so far.
 type Totals struct {
 	Began    time.Time
-	Ended    time.Time      // of the last request that ended; now while none has
+	Ended    time.Time      // of the job; now while it goes on
+	Begun    int            // requests that a worker began with: those whose waits were added up
 	Answered int            // requests with a 2xx answer
 	Failed   int            // requests without one
 	Rejected int            // lines that were no requests and got a result line that says so
+	CutOff   int            // requests that were sent, and ended by the stop of the job before their answer was there
 	Unsent   int            // requests let go because the job was stopped
 	Unkept   int            // results that could not be written: their requests were sent for nothing
 	Causes   map[string]int // of the failures
@@ -101,6 +103,12 @@ func (t *Tally) answered(now time.Time, status int) {
 	}
 }
 
+func (t *Tally) begun() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.totals.Begun++
+}
+
 // waited adds the waits of one call.
 func (t *Tally) waited(now time.Time, r throttle.Result) {
 	t.mu.Lock()
@@ -122,7 +130,6 @@ func (t *Tally) ended(now time.Time, cause string, tokens llm.Tokens) {
 	t.totals.Tokens.Output += tokens.Output
 	t.totals.Tokens.Total += tokens.Total
 	t.recent.add(now)
-	t.totals.Ended = now
 	if cause == "" {
 		t.totals.Answered++
 		return
@@ -156,6 +163,19 @@ func (t *Tally) rejected() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.totals.Rejected++
+}
+
+func (t *Tally) cutOff() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.totals.CutOff++
+}
+
+// over notes the end of the job.
+func (t *Tally) over(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.totals.Ended = now
 }
 
 func (t *Tally) unkept() {

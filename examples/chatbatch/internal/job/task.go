@@ -8,13 +8,15 @@ import (
 
 // Task is one line of the input that needs a result: a request to send, or a rejection to record.
 type Task struct {
-	Request *batchfile.Request // nil for a rejection
-	Prompt  llm.Prompt         // of the request
-	Earlier int                // attempts that earlier runs made for it
-	Ready   *results.Line      // the result of a rejection
+	Request  *batchfile.Request // nil for a rejection
+	Prompt   llm.Prompt         // of the request
+	Attempts int                // that earlier runs made for it
+	Tokens   int64              // charged for it in earlier runs
+	Ready    *results.Line      // the result of a rejection
 
 	n       int   // its place in the job, from 0
 	reserve int64 // tokens set aside for it
+	lane    *lane // where it waits
 }
 
 // Feed hands out the work of a job, from one goroutine. It returns io.EOF at the end.

@@ -2,7 +2,7 @@
 // fields of their own. It knows which lines of an earlier run stand, and mends a file whose writer was killed.
 //
 //	out, err := results.Open("results.jsonl", time.Time{}, false)
-//	err = out.Begin(nil)
+//	err = out.Begin()
 //	err = out.Write(results.Line{CustomID: "a", Response: &results.Response{StatusCode: 200, Body: body}})
-//	err = out.Close()
+//	err = errors.Join(err, out.Tidy(nil), out.Close())
 package results

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
+	"github.com/seed-18ca0a92/throttle/llm"
 )
 
 // ErrNotResults says that a file to be continued is something else.
@@ -18,11 +19,12 @@ type Earlier struct {
 	ids        *batchfile.IDs[entry]
 	Lines      int            // result lines
 	Unreadable int            // lines that are neither blank nor a result, a torn tail not counted
-	Tokens     int64          // spent, as the answers said
+	Tokens     int64          // spent, as the answers said or, where they did not, as it was estimated
 	Attempts   map[string]int // requests sent since the moment asked for, by model
 
-	end  int64 // after the last whole line
-	tail tail
+	outdated int   // lines in whose place others of the same id count
+	end      int64 // after the last whole line
+	tail     tail
 }
 
 // tail is how the file ends.
@@ -37,6 +39,8 @@ const (
 type entry struct {
 	verdict  Verdict
 	attempts int32
+	at       int64   // where its line begins
+	tokens   int64   // charged for it, earlier runs included
 	hash     [8]byte // the first half of the body hash's hex digits; zero if unknown
 }
 
@@ -45,9 +49,9 @@ func noEarlier() *Earlier {
 }
 
 // readEarlier goes through a file of results. Attempts sent since that moment are counted.
-func readEarlier(r io.Reader, since time.Time) (*Earlier, error) {
+func readEarlier(lines *batchfile.Lines, since time.Time) (*Earlier, error) {
 	e := noEarlier()
-	lines := batchfile.NewLines(r, 0)
+	lines.SkipMark()
 	for {
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -68,51 +72,43 @@ func (e *Earlier) check() error {
 	return nil
 }
 
+// add takes a line. What does not end in a newline and is no result is what a killed writer leaves, and will be cut; but never a line that is too long
+// to be looked at.
 func (e *Earlier) add(line batchfile.Line, since time.Time) {
-	size := int64(len(line.Text))
-	if line.Complete {
-		size++
-	}
 	text := bytes.TrimSpace(line.Text)
-	if len(text) == 0 && !line.TooLong {
-		e.blank(line, size)
-		return
-	}
 	seen, ok := parseLine(text)
 	switch {
 	case ok:
-		e.note(seen, since)
-		if !line.Complete {
-			e.tail = unended
-		}
+		e.note(seen, line.Offset, since)
+	case line.TooLong:
+		e.Unreadable++
 	case !line.Complete:
 		e.tail = fragment
 		return
-	default:
+	case len(text) > 0:
 		e.Unreadable++
 	}
-	e.end = line.Offset + size
-}
-
-// blank lines count for nothing; blanks at the end without a newline are cut like a fragment.
-func (e *Earlier) blank(line batchfile.Line, size int64) {
-	if line.Complete {
-		e.end = line.Offset + size
-	} else {
-		e.tail = fragment
+	if !line.Complete {
+		e.tail = unended
 	}
+	e.end = line.Offset + line.Size
 }
 
 // note keeps the line of an id. A final one is not given up for a later one that is not.
-func (e *Earlier) note(s *seenLine, since time.Time) {
+func (e *Earlier) note(s *seenLine, at int64, since time.Time) {
 	e.Lines++
-	e.Tokens += s.tokens()
+	now := entry{verdict: s.verdict(), attempts: int32(s.Attempts + s.EarlierAttempts), at: at, tokens: s.tokens()}
+	e.Tokens += now.tokens
 	if s.SentAt.After(since) {
-		e.Attempts[s.Model] += s.Attempts + s.EarlierAttempts
+		e.Attempts[s.Model] += int(now.attempts)
 	}
-	now := entry{verdict: s.verdict(), attempts: int32(s.Attempts + s.EarlierAttempts)}
 	copy(now.hash[:], s.BodyHash)
-	if before, dup := e.ids.Add(s.CustomID, now); dup && before.verdict <= now.verdict {
+	before, dup := e.ids.Add(s.CustomID, now)
+	if !dup {
+		return
+	}
+	e.outdated++
+	if before.verdict <= now.verdict {
 		e.ids.Set(s.CustomID, now)
 	}
 }
@@ -127,6 +123,18 @@ func (e *Earlier) Verdict(id string) (v Verdict, known bool) {
 func (e *Earlier) AttemptsOf(id string) int {
 	got, _ := e.ids.Get(id)
 	return int(got.attempts)
+}
+
+// TokensOf is what was charged for id.
+func (e *Earlier) TokensOf(id string) int64 {
+	got, _ := e.ids.Get(id)
+	return got.tokens
+}
+
+// place is where the line of id begins.
+func (e *Earlier) place(id string) (at int64, known bool) {
+	got, known := e.ids.Get(id)
+	return got.at, known
 }
 
 // Changed tells whether id was answered for another body than the one of that hash. Results without a hash are believed.
@@ -147,6 +155,8 @@ type seenLine struct {
 	Model           string    `json:"model"`
 	Attempts        int       `json:"attempts"`
 	EarlierAttempts int       `json:"earlier_attempts"`
+	Estimated       int64     `json:"estimated_tokens"`
+	Spent           int64     `json:"earlier_tokens"`
 	SentAt          time.Time `json:"sent_at"`
 	BodyHash        string    `json:"body_hash"`
 }
@@ -180,14 +190,12 @@ func (s *seenLine) verdict() Verdict {
 	return v
 }
 
+// tokens is what was charged for the line: what its answer says, or else what was estimated; and what was charged before.
 func (s *seenLine) tokens() int64 {
-	var body struct {
-		Usage struct {
-			Total int64 `json:"total_tokens"`
-		} `json:"usage"`
+	if s.Response != nil {
+		if t, ok := llm.ParseUsage(s.Response.Body); ok {
+			return int64(t.Total) + s.Spent
+		}
 	}
-	if s.Response == nil || json.Unmarshal(s.Response.Body, &body) != nil {
-		return 0
-	}
-	return body.Usage.Total
+	return s.Estimated + s.Spent
 }

@@ -10,11 +10,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
 )
 
 func earlierOf(t *testing.T, contents string, since time.Time) *Earlier {
 	t.Helper()
-	e, err := readEarlier(strings.NewReader(contents), since)
+	e, err := readEarlier(batchfile.NewLines(strings.NewReader(contents), MaxLine), since)
 	require.NoError(t, err)
 	return e
 }
@@ -84,6 +86,22 @@ func TestWhatWasSpentEarlier(t *testing.T) {
 	assert.Equal(t, 0, e.AttemptsOf("nobody"))
 }
 
+// Whatever form the usage has, and where there is none the estimate, it was spent.
+func TestTokensOfAnyUsage(t *testing.T) {
+	for line, want := range map[string]int64{
+		`{"custom_id":"a","response":{"status_code":200,"body":{"usage":{"prompt_tokens":5,"completion_tokens":6}}}}`:        11,
+		`{"custom_id":"a","response":{"status_code":200,"body":{"usage":{"total_tokens":100.0}}}}`:                           100,
+		`{"custom_id":"a","response":{"status_code":200,"body":{}},"estimated_tokens":40}`:                                   40,
+		`{"custom_id":"a","response":{"status_code":200,"body":{"usage":{"total_tokens":3}}},"earlier_tokens":4}`:            7,
+		`{"custom_id":"a","response":null,"error":{"code":"cancelled"},"estimated_tokens":4,"earlier_tokens":5}`:             9,
+		`{"custom_id":"a","response":{"status_code":400,"body":{"error":{"message":"no"}}},"error":null,"earlier_tokens":2}`: 2,
+	} {
+		e := earlierOf(t, line+"\n", time.Time{})
+		assert.Equal(t, want, e.Tokens, line)
+		assert.Equal(t, want, e.TokensOf("a"), line)
+	}
+}
+
 func TestStrangeLinesAreCounted(t *testing.T) {
 	e := earlierOf(t, "what\n"+text(t, answered("a"))+"[]\n\n", time.Time{})
 	assert.Equal(t, 2, e.Unreadable)
@@ -120,7 +138,7 @@ func checkPartial(t *testing.T, base string) {
 	partial, err := os.Open(base + ".partial-out.jsonl")
 	require.NoError(t, err)
 	defer partial.Close()
-	e, err := readEarlier(partial, time.Time{})
+	e, err := readEarlier(batchfile.NewLines(partial, MaxLine), time.Time{})
 	if want.FileError != "" {
 		assert.ErrorIs(t, err, ErrNotResults)
 		return

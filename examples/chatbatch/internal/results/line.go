@@ -3,8 +3,18 @@ package results
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"time"
+
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
 )
+
+// MaxLine bounds a result line, in bytes with its newline, for writing and for reading alike, so that whatever was written can be read again. It holds an
+// answer of 64 MiB and what is echoed of a request line of MaxEcho, of which JSON may make twice as much.
+const MaxLine = 8 * batchfile.MaxLine
+
+// MaxEcho is the longest request line whose result is sure to fit.
+const MaxEcho = 3 * batchfile.MaxLine
 
 // Line is one result. The first four fields are OpenAI's; readers that know only these are not disturbed by the others.
 type Line struct {
@@ -17,6 +27,8 @@ type Line struct {
 	Model       string          `json:"model,omitempty"`            // as asked for
 	Attempts    int             `json:"attempts"`                   // requests sent for it, the first included; 0: nothing was sent
 	Earlier     int             `json:"earlier_attempts,omitempty"` // of runs before this one, whose result line this one replaces
+	Estimated   int64           `json:"estimated_tokens,omitempty"` // charged for a request that was sent, where no usage was told
+	Spent       int64           `json:"earlier_tokens,omitempty"`   // charged in runs before this one, whose result line this one replaces
 	WaitedMS    int64           `json:"waited_ms"`                  // in the client's own budget
 	HeldMS      int64           `json:"held_ms"`                    // because the server said so, or refused
 	BackedOffMS int64           `json:"backed_off_ms"`              // after failures
@@ -44,6 +56,11 @@ func (l Line) encode() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(l)
-	return b.Bytes(), err
+	if err := enc.Encode(l); err != nil {
+		return nil, err
+	}
+	if b.Len() > MaxLine {
+		return nil, fmt.Errorf("it is above %d bytes", MaxLine)
+	}
+	return b.Bytes(), nil
 }

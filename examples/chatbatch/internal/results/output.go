@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/batchfile"
 )
 
 // syncEvery bounds what a power cut can take: results are forced to the disk at the end, and when the last time is this long ago. A disk may need
@@ -16,41 +18,50 @@ const syncEvery = 30 * time.Second
 
 // Output is where results go. It may be used by many goroutines.
 type Output struct {
-	path    string // "" for a stream
+	path    string // where the file is, links followed; "" for a stream
 	earlier *Earlier
 
-	mu     sync.Mutex
-	w      io.Writer
-	file   *os.File // nil for a stream, and before Begin where there was no file
-	size   int64    // of the file, all of it whole lines
-	err    error    // the first failure; nothing is written after it
-	synced time.Time
+	mu       sync.Mutex
+	w        io.Writer
+	file     *os.File              // nil for a stream, and before Begin where there was no file
+	size     int64                 // of the file, all of it whole lines
+	newer    *batchfile.IDs[int64] // where lines of this run stand, of ids that had one before or may get another
+	outdated int                   // lines in whose place others count
+	err      error                 // the first failure; nothing is written after it
+	synced   time.Time
 }
 
 // To writes to a stream, which cannot be continued later.
-func To(w io.Writer) *Output { return &Output{w: w, earlier: noEarlier()} }
+func To(w io.Writer) *Output {
+	return &Output{w: w, earlier: noEarlier(), newer: batchfile.NewIDs[int64]()}
+}
+
+// IsFile tells whether results can be read again, and put in order.
+func (o *Output) IsFile() bool { return o.path != "" }
 
 // Open reads what the file at path says, if there is one, and keeps other writers away from it; since is the moment from which sent requests are
 // counted. It changes nothing: see Begin. With afresh the old contents are not looked at, and go when Begin is called. ErrNotResults refuses a file of
 // something else, ErrInUse one that another process writes to.
 func Open(path string, since time.Time, afresh bool) (*Output, error) {
-	o := &Output{path: path, earlier: noEarlier()}
-	info, err := os.Stat(path)
+	o := To(nil)
+	o.path = Follow(path)
+	info, err := os.Stat(o.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return o, nil
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return openDevice(path, info)
+		return openDevice(o.path, info)
 	}
-	if o.file, err = openLocked(path, os.O_RDWR); err != nil {
+	if o.file, err = openLocked(o.path, os.O_RDWR); err != nil {
 		return nil, err
 	}
 	o.w = o.file
 	if !afresh {
-		o.earlier, err = readEarlier(o.file, since)
+		o.earlier, err = readEarlier(batchfile.NewLines(o.file, MaxLine), since)
 	}
+	o.outdated = o.earlier.outdated
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s cannot be continued: %w", path, err), o.file.Close())
 	}
@@ -79,12 +90,29 @@ func (o *Output) Write(l Line) error {
 	if err != nil {
 		return fmt.Errorf("the result of %q cannot be written: %w", l.CustomID, err)
 	}
-	return o.writeText(text)
-}
-
-func (o *Output) writeText(text []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	at := o.size
+	if err := o.writeLocked(text); err != nil {
+		return err
+	}
+	o.noteLocked(&l, at)
+	return o.err
+}
+
+// noteLocked keeps in mind where the line of an id stands that takes the place of another, or for which another may come: that of a line of the input
+// which is no request, since a good one of that id may follow.
+func (o *Output) noteLocked(l *Line, at int64) {
+	_, again := o.newer.Get(l.CustomID)
+	if _, known := o.earlier.Verdict(l.CustomID); known || again {
+		o.outdated++
+	} else if l.Attempts > 0 {
+		return
+	}
+	o.newer.Set(l.CustomID, at)
+}
+
+func (o *Output) writeLocked(text []byte) error {
 	if o.err != nil {
 		return o.err
 	}
