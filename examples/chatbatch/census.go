@@ -8,8 +8,10 @@ import (
 )
 
 const (
-	// maxListed is how many bad lines are named one by one: more would bury the rest of what is said.
+	// maxListed is how many bad lines, and how many changed ones, are named one by one: more would bury the rest of what is said.
 	maxListed = 1000
+	// maxID is how much of an id is shown, in letters, so that a long one does not fill the screen.
+	maxID = 100
 	// maxModels bounds what is kept per model; a file that names more has them counted together.
 	maxModels = 1000
 )
@@ -53,12 +55,21 @@ func (c *census) reject(item batchfile.Item, name string) string {
 	return ""
 }
 
+// change counts a line whose body is another than the one that was answered, and returns the text that names it, as above.
+func (c *census) change(req *batchfile.Request, name string) string {
+	c.changed++
+	switch {
+	case c.changed <= maxListed:
+		return fmt.Sprintf("%s:%d: warning: the earlier result of %q is for another body\n", name, req.Line, cut(req.ID, maxID))
+	case c.changed == maxListed+1:
+		return fmt.Sprintf("%s: further changed lines are only counted\n", name)
+	}
+	return ""
+}
+
 // request counts a good line by what is decided for it.
 func (c *census) request(req *batchfile.Request, d decision, p llm.Prompt, tokens llm.Tokens) {
 	c.requests++
-	if d.changed {
-		c.changed++
-	}
 	switch {
 	case d.failed:
 		c.failed++

@@ -21,7 +21,7 @@ type feed struct {
 	name    string
 	plan    plan
 	census  *census
-	rejects io.Writer       // where bad lines are named
+	rejects io.Writer       // where bad lines, and those that were changed, are named
 	held    strings.Builder // their names, while the file may yet turn out to be no file of requests at all
 	guess   *llm.Estimator
 	first   *job.Task // that was looked at, and not yet handed out
@@ -84,6 +84,9 @@ func (f *feed) task(item batchfile.Item) *job.Task {
 	req := item.Request
 	f.census.place(req.ID, req.Line)
 	d := f.plan.decide(req, f.in.Format())
+	if d.changed {
+		fmt.Fprint(f.rejects, f.census.change(req, f.name))
+	}
 	p := llm.Inspect(req.Body)
 	p.Model = req.Model
 	f.census.request(req, d, p, f.guess.Estimate(p))

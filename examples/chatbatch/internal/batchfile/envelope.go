@@ -56,6 +56,9 @@ func (e *envelope) checkID() (string, *Reject) {
 	if id == "" {
 		return "", reject(MissingCustomID, "custom_id is empty")
 	}
+	if halfPair(e.id) {
+		return "", reject(CustomIDNotString, "custom_id has half of a surrogate pair (\\ud800 to \\udfff), which is no letter: it cannot be told from others")
+	}
 	return id, nil
 }
 

@@ -1,6 +1,11 @@
 package batchfile
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
 
 // field is one member of a JSON object, as spans of the object's text.
 type field struct {
@@ -93,6 +98,33 @@ func unquote(quoted []byte) string {
 		}
 	}
 	return string(inner)
+}
+
+// halfPair tells whether a JSON string has a surrogate escape without its other half, which decoding makes U+FFFD of, as of every other one.
+func halfPair(quoted []byte) bool {
+	for i := 0; i+1 < len(quoted); i++ {
+		if quoted[i] != '\\' {
+			continue
+		}
+		if i++; quoted[i] != 'u' {
+			continue
+		}
+		r := escaped(quoted[i+1:])
+		if !utf16.IsSurrogate(r) {
+			continue
+		}
+		if i += 4; i+2 >= len(quoted) || quoted[i+1] != '\\' || quoted[i+2] != 'u' || utf16.DecodeRune(r, escaped(quoted[i+3:])) == utf8.RuneError {
+			return true
+		}
+		i += 6
+	}
+	return false
+}
+
+// escaped is the number of four hexadecimal digits.
+func escaped(b []byte) rune {
+	n, _ := strconv.ParseUint(string(b[:min(4, len(b))]), 16, 16) // valid by contract
+	return rune(n)
 }
 
 func isString(v []byte) bool { return len(v) > 0 && v[0] == '"' }

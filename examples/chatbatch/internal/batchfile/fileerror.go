@@ -1,6 +1,11 @@
 package batchfile
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
 
 // FileError says why a file as a whole holds no requests that could be read.
 type FileError struct {
@@ -47,13 +52,21 @@ func refuseEncoding(head []byte) *FileError {
 	return nil
 }
 
-// refuseLayout names files whose objects do not stand on a line each, by their first line that is not blank.
+// refuseLayout names files whose objects do not stand on a line each, by their first line that is not blank: an array that goes on, or the brace of an object
+// alone. More of an object may be a line that was cut.
 func refuseLayout(first []byte) *FileError {
-	switch string(first) {
-	case "[":
+	switch {
+	case isArray(first) && isOpen(first):
 		return refusal(JSONArray)
-	case "{":
+	case string(first) == "{":
 		return refusal(PrettyPrinted)
 	}
 	return nil
+}
+
+// isOpen tells whether text is the beginning of a JSON value and not the whole.
+func isOpen(text []byte) bool {
+	var whole json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(text)).Decode(&whole)
+	return errors.Is(err, io.ErrUnexpectedEOF)
 }

@@ -52,6 +52,8 @@ func TestReasonsOfAnEnvelopeLine(t *testing.T) {
 		{"empty object", `{}`, MissingCustomID, ""},
 		{"keys in the wrong case", `{"Custom_ID":"b","Body":` + goodBody + `}`, MissingCustomID, "case"},
 		{"id a number", `{"custom_id":2,"body":` + goodBody + `}`, CustomIDNotString, ""},
+		{"id with half a pair", `{"custom_id":"x\ud800","body":` + goodBody + `}`, CustomIDNotString, "surrogate"},
+		{"id with the wrong half", `{"custom_id":"\udc00\ud800y","body":` + goodBody + `}`, CustomIDNotString, "surrogate"},
 		{"id true", `{"custom_id":true}`, CustomIDNotString, ""},
 		{"no body", `{"custom_id":"b"}`, MissingBody, "'body'"},
 		{"params", `{"custom_id":"b","params":{}}`, MissingBody, "'params'"},
@@ -119,6 +121,27 @@ func TestARejectedLineDoesNotTakeItsID(t *testing.T) {
 	assert.Equal(t, 2, g.requests[0].Line)
 }
 
+// Bad lines take their ids from further bad ones, so that there is one result for each; a good line has it before all bad ones.
+func TestBadLinesKnowWhoHasTheirID(t *testing.T) {
+	bad := `{"custom_id":"a","body":"oops"}`
+	g := readAll(t, strings.NewReader(bad+"\n"+bad+"\n"+good("a")+"\n"+bad+"\n"+good("a")+"\n"), Options{})
+	require.Len(t, g.requests, 1)
+	for line, first := range map[int]int{1: 0, 2: 1, 4: 3, 5: 3} {
+		assert.Equal(t, first, g.rejects[line].FirstLine, "line %d", line)
+	}
+	assert.Equal(t, BodyNotObject, g.rejects[4].Reason)
+	assert.Equal(t, DuplicateCustomID, g.rejects[5].Reason)
+}
+
+func TestHalfPairs(t *testing.T) {
+	for text, want := range map[string]bool{
+		`"x"`: false, `"\ud83d\ude00"`: false, `"\\ud800"`: false, `"\\\ud800"`: true, `"\ud800"`: true, `"\ud800x"`: true, `"\ud800\n"`: true, `"\udc00"`: true,
+		`"\ud800\ud800\udc00"`: true, `"\u00e9\ufffd"`: false, `"\ud83d\ude00\ud83d"`: true,
+	} {
+		assert.Equal(t, want, halfPair([]byte(text)), text)
+	}
+}
+
 func TestTheBodyStaysAsItStood(t *testing.T) {
 	body := `{ "seed": 9007199254740993,  "t":0.10, "p":1e-3, "x":"<b>&amp;` + "\u2028" + `\u00e9", "messages":[ {} ] ,"seed":1}`
 	g := readAll(t, strings.NewReader(`{"custom_id":"a","body":`+body+`}`), Options{})
@@ -128,7 +151,7 @@ func TestTheBodyStaysAsItStood(t *testing.T) {
 
 func TestCookbookLines(t *testing.T) {
 	text := `{"model":"m","messages":[1]}` + "\n\n" + `{"metadata": {"row": [1, 2]} , "messages":[ 0.10 ]}` + "\n" + good("x") + "\n" +
-		`{"messages":[],"custom_id":"y"}` + "\n" + `{"input":"x"}` + "\n" + `{"stream":true,"messages":[]}` + "\n"
+		`{"messages":[],"custom_id":"y"}` + "\n" + `{"input":"x"}` + "\n" + `{"stream":true,"messages":[]}` + "\n" + `{"metadata":"kept"}` + "\n"
 	g := readAll(t, strings.NewReader(text), Options{})
 	require.Len(t, g.requests, 2)
 	assert.Equal(t, Cookbook, g.format)
@@ -138,6 +161,7 @@ func TestCookbookLines(t *testing.T) {
 	assert.Equal(t, WrongFormat, g.rejects[5].Reason)
 	assert.Equal(t, MissingMessages, g.rejects[6].Reason)
 	assert.Equal(t, "line-6", g.rejects[6].ID)
+	assert.Equal(t, `"kept"`, string(g.rejects[8].Metadata))
 	assert.Equal(t, StreamNotSupported, g.rejects[7].Reason)
 }
 
@@ -164,6 +188,8 @@ func TestFilesThatAreRefused(t *testing.T) {
 		{"UTF-16 big-endian", "\xfe\xff\x00{", NotUTF8},
 		{"gzip", "\x1f\x8b\x08\x00", Compressed},
 		{"array", "\n [ \n{},\n]\n", JSONArray},
+		{"array that begins on its line", "[{\"custom_id\":\"a\"},\n{}]\n", JSONArray},
+		{"array with objects over lines", "[{\n", JSONArray},
 		{"array behind a mark", "\xef\xbb\xbf[\r\n{},\n]\n", JSONArray},
 		{"pretty", "{\n\"custom_id\": 1\n}\n", PrettyPrinted},
 		{"table", "id,prompt\n1,hi\n", NotJSONL},
@@ -192,6 +218,9 @@ func TestAnOverLongLineIsRejectedAndTheRestGoesOn(t *testing.T) {
 	g := readAll(t, strings.NewReader(tooLong+"\n"+long+"\n"+good("d")), Options{MaxLine: 1 << 20})
 	require.Len(t, g.requests, 2)
 	assert.Equal(t, LineTooLong, g.rejects[1].Reason)
+	only := readAll(t, strings.NewReader(tooLong+"\n"), Options{MaxLine: 1 << 20})
+	assert.Nil(t, only.fileError, "it may be an object")
+	assert.Equal(t, LineTooLong, only.rejects[1].Reason)
 	assert.Equal(t, long[len(`{"custom_id":"b","body":`):len(long)-1], string(g.requests[0].Body))
 }
 
