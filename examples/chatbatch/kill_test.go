@@ -17,13 +17,27 @@ import (
 // Killed twenty times at any moment, and once its output is even torn by hand: in the end every request has one line, and no more was paid for
 // than what was under way at the kills.
 func TestKilledTwentyTimes(t *testing.T) {
-	t.Parallel()
+	for name, more := range map[string][]string{"as they come": nil, "in order": {"-ordered"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			killTwentyTimes(t, more...)
+		})
+	}
+}
+
+func killTwentyTimes(t *testing.T, more ...string) {
 	const n, workers, kills = 400, 8, 20
-	up := throttletest.NewUpstream(throttletest.WithLatency(throttletest.Latency{Service: throttletest.Uniform(10*time.Millisecond, 60*time.Millisecond)}))
+	slow := throttletest.WithFaults(func(n int, _ *httpRequest) *throttletest.Fault {
+		if n%50 == 1 {
+			return &throttletest.Fault{Delay: time.Second} // others end before it, and must not be lost with it
+		}
+		return nil
+	})
+	up := throttletest.NewUpstream(slow, throttletest.WithLatency(throttletest.Latency{Service: throttletest.Uniform(10*time.Millisecond, 60*time.Millisecond)}))
 	server := httptest.NewServer(up)
 	defer server.Close()
 	p := newProgram(t, requests(n), nil)
-	args := []string{"-i", p.input, "-url", server.URL, "-o", p.output(), "-concurrency", "8", "-q"}
+	args := append([]string{"-i", p.input, "-url", server.URL, "-o", p.output(), "-concurrency", "8", "-q"}, more...)
 	done := 0
 	for kill := range kills {
 		runAndKill(t, args, time.Duration(rand.IntN(150)+20)*time.Millisecond)

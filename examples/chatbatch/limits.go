@@ -95,6 +95,9 @@ func (s *settings) checkLimits() error {
 			if _, err := budget.New(p); err != nil {
 				return fmt.Errorf("limit %v: %w", p, err)
 			}
+			if p.Resolve().Unit == budget.Requests && p.Spacing() > maxHold {
+				return fmt.Errorf("limit %v lets one request leave every %v, which is longer than a job sleeps (%v); use -rpd for a day's requests", p, p.Spacing(), maxHold)
+			}
 		}
 	}
 	return nil

@@ -179,6 +179,63 @@ func TestRejectedLinesLeaveOneLineEach(t *testing.T) {
 	})
 }
 
+// Of several lines with one id one has the result, whichever are good; from a pipe too.
+func TestOneResultForEachID(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		good, bad := request("A", "x")+"\n", `{"custom_id":"A","body":"oops"}`+"\n"
+		for _, in := range []string{good + bad, bad + good, bad + good + bad, good + good + bad} {
+			p := newProgram(t, in, calm())
+			p.stdin = in
+			for _, args := range [][]string{{}, {"-ordered"}} {
+				d := p.send(t, args...)
+				assert.Equal(t, exitSomeFailed, d.code)
+				assert.Equal(t, 200, d.byID(t)["A"].Response.StatusCode, in)
+			}
+			d := p.start(t, "-url", apiHost, "-o", p.output(), "-overwrite", "-")
+			assert.Equal(t, 200, d.byID(t)["A"].Response.StatusCode, in)
+		}
+		d := newProgram(t, bad+bad+request("B", "y")+"\n", calm()).send(t)
+		assert.Equal(t, "body_not_object", d.byID(t)["A"].Error.Code)
+	})
+}
+
+// With -ordered the file is in the order of the input at the end of every run, also of what was sent again or is new.
+func TestOrderedOverAResume(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		p := newProgram(t, requests(4), calm(throttletest.WithFaults(throttletest.Statuses(0, 500))))
+		p.send(t, "-ordered", "-max-attempts", "1", "-concurrency", "1")
+		p.up = calm()
+		d := p.send(t, "-ordered")
+		assert.Equal(t, exitDone, d.code, d.stderr)
+		assert.Equal(t, []string{"id-0", "id-1", "id-2", "id-3"}, d.order())
+		p.write(t, "in.jsonl", request("new", "n")+"\n"+request("id-3", "Question 3")+"\n"+request("id-0", "Question 0")+"\n")
+		d = p.send(t, "-ordered")
+		assert.Equal(t, []string{"id-1", "id-2", "new", "id-3", "id-0"}, d.order(), "results of lines that are gone come first")
+	})
+}
+
+func (d done) order() (ids []string) {
+	for _, r := range d.out {
+		ids = append(ids, r.CustomID)
+	}
+	return ids
+}
+
+// Changed requests are named also where nothing else is said.
+func TestChangedRequestsAreNamed(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		p := newProgram(t, requests(2), calm())
+		require.Equal(t, exitDone, p.send(t).code)
+		p.write(t, "in.jsonl", request("id-0", "Question 0")+"\n"+request("id-1", "another")+"\n")
+		for _, args := range [][]string{{"-q"}, {}} {
+			d := p.send(t, args...)
+			assert.Equal(t, exitDone, d.code)
+			assert.Contains(t, d.stderr, `in.jsonl:2: warning: the earlier result of "id-1"`)
+			assert.NotContains(t, d.stderr, "id-0")
+		}
+	})
+}
+
 // A pipe cannot be looked at ahead; its earlier failures are replaced when the new results are there.
 func TestResumeFromAPipe(t *testing.T) {
 	virtual(t, func(t *testing.T) {

@@ -138,6 +138,16 @@ func TestCookbookMetadata(t *testing.T) {
 	})
 }
 
+// Also of lines that are no requests.
+func TestCookbookMetadataOfBadLines(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		d := newProgram(t, `{"messages":[]}`+"\n"+`{"metadata":{"row":2},"messages":7}`+"\n"+`{"metadata":{"row":3},"messages":[],"stream":true}`+"\n", calm()).send(t)
+		all := d.byID(t)
+		assert.JSONEq(t, `{"row":2}`, string(all["line-2"].Metadata))
+		assert.JSONEq(t, `{"row":3}`, string(all["line-3"].Metadata))
+	})
+}
+
 // The envelope's body is what is sent, byte for byte, metadata included.
 func TestBodiesAreSentAsTheyStand(t *testing.T) {
 	virtual(t, func(t *testing.T) {
