@@ -6,18 +6,19 @@ import (
 	"os"
 
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/report"
+	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/results"
 )
 
 // openReport makes sure, before anything is sent, that the file of -report can be written. What is there stays until the run is over.
 func (b *batch) openReport() (err error) {
-	path := b.settings.report
-	if path == "" {
+	if b.settings.report == "" {
 		return nil
 	}
+	path := results.Follow(b.settings.report)
 	b.page, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	b.pageIsNew = err == nil
 	if errors.Is(err, fs.ErrExist) {
-		b.page, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644) // which follows a link that leads to nothing
+		b.page, err = os.OpenFile(path, os.O_WRONLY, 0)
 	}
 	return err
 }
@@ -29,7 +30,7 @@ func (b *batch) dropReport() {
 	}
 	_ = b.page.Close() // nothing was written
 	if b.pageIsNew {
-		_ = os.Remove(b.settings.report)
+		_ = os.Remove(b.page.Name())
 	}
 	b.page = nil
 }

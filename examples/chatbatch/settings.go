@@ -105,7 +105,7 @@ func (s *settings) register(fs *flag.FlagSet) {
 func (s *settings) registerSwitches(fs *flag.FlagSet) {
 	fs.BoolVar(&s.dryRun, "n", false, "check the input and estimate, send nothing")
 	fs.BoolVar(&s.strict, "strict", false, "refuse the whole file if any line is bad")
-	fs.BoolVar(&s.ordered, "ordered", false, "results in the order of the input (default: as they come)")
+	fs.BoolVar(&s.ordered, "ordered", false, "results in the order of the input, in a file at the end of the run (default: as they come)")
 	fs.BoolVar(&s.overwrite, "overwrite", false, "start anew although -o has results")
 	fs.BoolVar(&s.retryFailed, "retry-failed", false, "send again what was refused for good by an earlier run")
 	fs.BoolVar(&s.quiet, "q", false, "no progress; only bad lines, errors and the summary of an unfinished job")
@@ -198,6 +198,6 @@ const manualEnd = `
 Input: OpenAI Batch lines {"custom_id": ..., "body": {...}}, or bare chat bodies as the OpenAI cookbook has them, whose
 metadata is kept out of the request and echoed. Bad lines are named on standard error; the rest is sent.
 Output: OpenAI Batch result lines, one for each request; attempts, waits and times stand beside. A line that repeats an id has no result of
-its own. Start the same command again to continue: answers and lasting refusals are kept, everything else is sent.
+its own. After a kill an id may have two lines, of which the last counts, until the next run ends. Start the same command again to continue: answers and lasting refusals are kept, everything else is sent.
 Exit: 0 all answered, 1 some lines rejected or failed, 2 flags or file refused, 3 stopped early, 130 interrupted.
 `

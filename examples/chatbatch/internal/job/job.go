@@ -231,7 +231,8 @@ func (j *Job) record(t *Task, o outcome) {
 // charge is what a request has cost: what its answer says or, where it was sent and nothing tells, what it may have cost. Refusals cost nothing.
 func (j *Job) charge(t *Task, o outcome) int64 {
 	l := o.line
-	if o.tokens.Total > 0 || l.Attempts == 0 || (l.Response != nil && l.Response.StatusCode >= 300) {
+	refused := l.Response != nil && (l.Response.StatusCode >= 300 || l.Error != nil)
+	if o.tokens.Total > 0 || l.Attempts == 0 || refused {
 		return int64(o.tokens.Total)
 	}
 	if l.Estimated = t.reserve; l.Estimated == 0 {

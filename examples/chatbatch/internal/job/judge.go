@@ -143,10 +143,11 @@ func (j *Job) asObject(r reply) ([]byte, error) {
 	if status >= 200 && status <= 299 {
 		return nil, fmt.Errorf("%w (status %d): %s", errNotJSON, status, shown)
 	}
-	if shown == "" {
-		shown = strings.TrimSpace(j.redirect(r))
+	kind := "not_json"
+	if to := j.redirect(r); to != "" {
+		kind, shown = "redirect", strings.TrimSpace(to)
 	}
-	return json.Marshal(map[string]any{"error": map[string]any{"message": shown, "type": "not_json", "param": nil, "code": nil}})
+	return json.Marshal(map[string]any{"error": map[string]any{"message": shown, "type": kind, "param": nil, "code": nil}})
 }
 
 // redirect is where a server sends requests that it does not answer; empty for all other answers.

@@ -8,9 +8,12 @@ import (
 // maxLinks is how many links in a row are followed, as in common systems.
 const maxLinks = 40
 
-// Follow is where the file at path is, or would be made: through all links, also one that leads to nothing yet. A path of which nothing is known stays
-// as it is.
+// Follow is where the file at path is, or would be made: through all links, also one that leads to nothing yet. Pipes and devices stay what they are called,
+// since some have no other name, and so does a path of which nothing is known.
 func Follow(path string) string {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return path
+	}
 	for range maxLinks {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			return absolute(real)

@@ -1,6 +1,8 @@
 package results
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,6 +122,27 @@ func TestFollowingLinks(t *testing.T) {
 	for path, want := range map[string]string{"a": "c", "here/c": "c", "here/here/a": "c", "no/such/place": "no/such/place", "loop": "loop"} {
 		assert.Equal(t, filepath.Join(dir, want), Follow(filepath.Join(dir, path)), path)
 	}
+}
+
+// Standard output may be a pipe that has a name only for its own process.
+func TestAPipeKeepsItsName(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	defer w.Close()
+	path := fmt.Sprintf("/dev/fd/%d", w.Fd())
+	if _, err := os.Stat(path); err != nil {
+		return // this system has no such names
+	}
+	assert.Equal(t, path, Follow(path))
+	o, err := Open(path, time.Time{}, false)
+	require.NoError(t, err)
+	require.NoError(t, o.Begin())
+	require.NoError(t, o.Write(answered("a")))
+	got := make([]byte, len(text(t, answered("a"))))
+	_, err = io.ReadFull(r, got)
+	require.NoError(t, err)
+	assert.Equal(t, text(t, answered("a")), string(got))
 }
 
 // A mark that an editor put there hides no result.
