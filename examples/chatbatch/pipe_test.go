@@ -71,6 +71,26 @@ func (c *counting) Read(p []byte) (int, error) {
 	return copy(p, c.lines[n]), nil
 }
 
+// Nor does it outlast the deadline.
+func TestASilentPipeAndTheDeadline(t *testing.T) {
+	for _, n := range []int{0, 3} {
+		virtual(t, func(t *testing.T) {
+			silent, writer := io.Pipe()
+			go func() { _, _ = io.WriteString(writer, requests(n)) }()
+			var stdout, stderr strings.Builder
+			began := time.Now()
+			code := run(t.Context(), []string{"-url", apiHost, "-key-env", "", "-deadline", "10s", "-"}, world{
+				env: func(string) string { return "" }, stdin: silent, stdout: &stdout, stderr: &stderr, network: calm(),
+			})
+			assert.Equal(t, exitStopped, code)
+			assert.Equal(t, 10*time.Second, time.Since(began))
+			assert.Contains(t, stderr.String(), "the deadline of 10s is over")
+			assert.Len(t, parseResults(t, stdout.String()), n)
+			require.NoError(t, writer.Close()) // lets the abandoned reader end
+		})
+	}
+}
+
 // A pipe may be silent for ever; the job can still be stopped, and so can a check.
 func TestASilentPipeCanBeLeft(t *testing.T) {
 	for name, args := range map[string][]string{"sending": {"-url", apiHost, "-key-env", "", "-"}, "checking": {"-n", "-"}} {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"time"
 )
 
 // run is the program: it returns the exit code.
@@ -35,10 +36,13 @@ func refuse(stderr io.Writer, err error) int {
 
 // runBatch does what the flags say, after what is known beyond them was added.
 func runBatch(ctx context.Context, s *settings, w world, add func(*batch)) int {
-	p, ok := prepareUnlessInterrupted(ctx, s, w)
+	if s.deadline > 0 {
+		s.over = time.After(s.deadline)
+	}
+	p := prepareUnlessStopped(ctx, s, w)
 	switch {
-	case !ok:
-		return exitInterrupted
+	case p.stopped:
+		return p.code
 	case p.err != nil:
 		return refuse(w.stderr, p.err)
 	}
@@ -52,24 +56,30 @@ func runBatch(ctx context.Context, s *settings, w world, add func(*batch)) int {
 	return p.batch.run(ctx)
 }
 
-// prepared is what prepare returned.
+// prepared is what prepare returned, or why it was not waited for.
 type prepared struct {
 	batch *batch
 	err   error
+
+	stopped bool
+	code    int
 }
 
-// prepareUnlessInterrupted is false when a signal came first. Nothing was changed then, and whatever is still being read can be left behind.
-func prepareUnlessInterrupted(ctx context.Context, s *settings, w world) (prepared, bool) {
+// prepareUnlessStopped ends early when a signal or the deadline comes first. Nothing was changed then, and whatever is still being read can be left behind.
+func prepareUnlessStopped(ctx context.Context, s *settings, w world) prepared {
 	result := make(chan prepared, 1)
 	go func() {
 		b, err := prepare(s, w)
-		result <- prepared{b, err}
+		result <- prepared{batch: b, err: err}
 	}()
 	select {
 	case p := <-result:
-		return p, true
+		return p
+	case <-s.over:
+		fmt.Fprintf(w.stderr, "chatbatch: %s before there was a request to send\n", s.overText())
+		return prepared{stopped: true, code: exitStopped}
 	case <-w.interrupts:
 	case <-ctx.Done():
 	}
-	return prepared{}, false
+	return prepared{stopped: true, code: exitInterrupted}
 }

@@ -40,6 +40,7 @@ type settings struct {
 	maxAttempts   int
 	maxWait       time.Duration
 	deadline      time.Duration
+	over          <-chan time.Time // when the deadline is; nil = never
 	timeout       time.Duration
 	grace         time.Duration
 	maxTokens     int64
@@ -152,6 +153,8 @@ func (s *settings) check() error {
 	}
 	return nil
 }
+
+func (s *settings) overText() string { return fmt.Sprintf("the deadline of %v is over", s.deadline) }
 
 // isHeaderName tells the names that can carry a key: tokens (RFC 9110, section 5.6.2), but not those that Go's client writes itself or that chatbatch
 // sets.

@@ -4,24 +4,19 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/seed-18ca0a92/throttle/examples/chatbatch/internal/job"
 )
 
 // watch pulls the brake for whatever comes from outside: a signal, the end of ctx, the job's own deadline. It ends with ctx.
 func (b *batch) watch(ctx context.Context) {
-	var deadline <-chan time.Time
-	if b.settings.deadline > 0 {
-		deadline = time.After(b.settings.deadline)
-	}
 	go func() {
 		for {
 			select {
 			case sig := <-b.world.interrupts:
 				b.interrupt(sig)
-			case <-deadline:
-				b.brake.Pull(job.Stop{Kind: job.Deadline, Text: fmt.Sprintf("the deadline of %v is over", b.settings.deadline)})
+			case <-b.settings.over:
+				b.brake.Pull(job.Stop{Kind: job.Deadline, Text: b.settings.overText()})
 			case <-ctx.Done():
 				b.brake.Pull(job.Stop{Kind: job.Interrupted, Text: "cancelled"})
 				return
