@@ -31,7 +31,6 @@ type batch struct {
 	tally    *job.Tally
 	client   *client
 	brake    *job.Brake
-	untidy   error // why the output could not be tidied up at the end
 
 	page      *os.File // of -report; may be nil
 	pageIsNew bool     // it was not there before this run
@@ -201,7 +200,9 @@ func (b *batch) work(f *feed) error {
 	f.close()
 	show.end()
 	err := flush()
-	b.untidy = b.out.Tidy(b.census.rank())
+	if err := b.out.Tidy(b.census.rank()); err != nil {
+		fmt.Fprintf(b.world.stderr, "chatbatch: %s stays as it was written (%v): of several lines of one id the last counts\n", b.settings.output, err)
+	}
 	return errors.Join(err, b.out.Close())
 }
 

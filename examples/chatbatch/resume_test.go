@@ -221,6 +221,28 @@ func (d done) order() (ids []string) {
 	return ids
 }
 
+// Where no second file can be made the results are kept all the same, and it is said.
+func TestAResumeInAFolderThatCannotBeWritten(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		p := newProgram(t, requests(3), calm(throttletest.WithFaults(throttletest.Statuses(0, 500))))
+		p.send(t, "-max-attempts", "1", "-concurrency", "1")
+		moved := p.dir + ".moved"
+		p.up = calm(throttletest.WithFaults(func(int, *httpRequest) *throttletest.Fault {
+			assert.NoError(t, os.Rename(p.dir, moved)) // works for every user, unlike permissions
+			return nil
+		}))
+		d := p.send(t, "-q")
+		assert.Equal(t, exitDone, d.code)
+		assert.Contains(t, d.stderr, "stays as it was written")
+		require.NoError(t, os.Rename(moved, p.dir))
+		assert.Equal(t, 4, strings.Count(outText(t, p), "\n"))
+		p.up = calm()
+		d = p.send(t)
+		assert.Equal(t, exitDone, d.code)
+		assert.Len(t, d.byID(t), 3, "the next run makes up for it")
+	})
+}
+
 // Changed requests are named also where nothing else is said.
 func TestChangedRequestsAreNamed(t *testing.T) {
 	virtual(t, func(t *testing.T) {

@@ -69,9 +69,6 @@ func (b *batch) addInput(l *facts) {
 	if n := b.plan.earlier.Unreadable; n > 0 {
 		l.add("warning", "%d lines of %s are no results; they were left alone", n, b.settings.output)
 	}
-	if b.untidy != nil {
-		l.add("warning", "%s could not be tidied up (%v): of several lines of one id the last counts", b.settings.output, b.untidy)
-	}
 	if c.rejected > 0 {
 		l.add("rejected", "%d lines: %s", c.rejected, counted(c.reasons))
 	}
