@@ -25,6 +25,7 @@ type Earlier struct {
 	outdated int   // lines in whose place others of the same id count
 	end      int64 // after the last whole line
 	tail     tail
+	ours     bool // a fragment at the end begins as our lines do
 }
 
 // tail is how the file ends.
@@ -64,12 +65,21 @@ func readEarlier(lines *batchfile.Lines, since time.Time) (*Earlier, error) {
 	}
 }
 
-// check refuses a file that has text and no result: it belongs to somebody else.
+// check refuses a file that has text and no result: it belongs to somebody else. Half a line alone may be that of a writer who was killed at once.
 func (e *Earlier) check() error {
-	if e.Lines == 0 && (e.Unreadable > 0 || e.tail == fragment) {
+	if e.Lines == 0 && (e.Unreadable > 0 || e.tail == fragment && !e.ours) {
 		return ErrNotResults
 	}
 	return nil
+}
+
+// lineStart is how each result line that this program writes begins.
+const lineStart = `{"id":"batch_req_`
+
+// beginsOurs reports whether half a line may be the beginning of a result line.
+func beginsOurs(text []byte) bool {
+	n := min(len(text), len(lineStart))
+	return string(text[:n]) == lineStart[:n]
 }
 
 // add takes a line. What does not end in a newline and is no result is what a killed writer leaves, and will be cut; but never a line that is too long
@@ -83,7 +93,7 @@ func (e *Earlier) add(line batchfile.Line, since time.Time) {
 	case line.TooLong:
 		e.Unreadable++
 	case !line.Complete:
-		e.tail = fragment
+		e.tail, e.ours = fragment, beginsOurs(text)
 		return
 	case len(text) > 0:
 		e.Unreadable++

@@ -137,6 +137,21 @@ func TestBeginMendsTheTail(t *testing.T) {
 	}
 }
 
+// A writer that was killed at its first line leaves half of it, and nothing else.
+func TestHalfOfAFirstLineIsCut(t *testing.T) {
+	for _, contents := range []string{`{"id":"batch_req_00`, `{"i`, "{"} {
+		path := filepath.Join(t.TempDir(), "out.jsonl")
+		require.NoError(t, os.WriteFile(path, []byte(contents), 0o600))
+		o, err := Open(path, time.Time{}, false)
+		require.NoError(t, err, contents)
+		require.NoError(t, o.Begin())
+		require.NoError(t, o.Write(answered("c")))
+		require.NoError(t, o.Close())
+		assert.True(t, strings.HasPrefix(read(t, path), `{"id":"batch_req_c"`), contents)
+		assert.Equal(t, 1, strings.Count(read(t, path), "\n"))
+	}
+}
+
 func TestAFileOfSomethingElseIsRefused(t *testing.T) {
 	for _, contents := range []string{"PK\x03\x04 not a results file\n", "half", `{"custom_id":"a"}` + "\n", `{"custom_id":1,"response":{}}` + "\n", "[]\n"} {
 		path := filepath.Join(t.TempDir(), "out.jsonl")
