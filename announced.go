@@ -103,7 +103,8 @@ func (l *lane) read(w *waiter, a *answer) (news bool) {
 	}
 	if news {
 		l.pair()
-		_ = l.reassemble() // cannot fail: it declares nothing new
+		_ = l.resort() // cannot fail, nor can the next: they declare nothing new
+		_ = l.reassemble()
 	}
 	return news
 }

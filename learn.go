@@ -159,7 +159,11 @@ func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 	for _, m := range x.w.class.meters {
 		unit := m.what().unit
 		if n, ok := actual[unit]; ok && m.counted(&x.w) {
-			m.give(x.w.left, now, x.w.cost.of(unit)-n)
+			if back := x.w.cost.of(unit) - n; x.w.open { // a permit, which is under way until it is done
+				m.amend(x.w.left, now, back)
+			} else {
+				m.give(x.w.left, now, back)
+			}
 			m.what().settled(x.w.cost.of(unit), n)
 			if d, ok := m.(*declared); ok {
 				d.foresee(x.w.left, now, n)

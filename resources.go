@@ -1,6 +1,8 @@
 package throttle
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/seed-18ca0a92/throttle/headers"
@@ -87,9 +89,42 @@ func (l *lane) separate(w *waiter, a *answer) (news bool) {
 		}
 	}
 	if named.apart {
+		if l.resources.byPath == nil { // what went before went elsewhere
+			l.resources.byPath = map[string]string{}
+			for _, m := range l.mirrors {
+				if m != named && m.apart && m.unit == named.unit {
+					l.resources.byPath["/"] = m.name
+					break
+				}
+			}
+		}
 		l.resources.learn(w, named.name)
 	}
 	return news
+}
+
+// resort puts those who wait into the classes that their calls are now expected to belong to: else, once every quota stands apart, they would
+// wait for none, and leave all at once.
+func (l *lane) resort() error {
+	var all []*waiter
+	for _, c := range l.order {
+		c.queue.each(func(w *waiter) {
+			if l.resources.of(w) != c.id.resource {
+				all = append(all, w)
+			}
+		})
+	}
+	slices.SortFunc(all, func(a, b *waiter) int { return cmp.Compare(a.seq, b.seq) })
+	for _, w := range all {
+		to, err := l.classOf(w)
+		if err != nil {
+			return err
+		}
+		w.class.queue.remove(w)
+		w.class = to
+		to.queue.push(w)
+	}
+	return nil
 }
 
 // standApart makes a quota concern only the calls to its resource, from the one after sent on.

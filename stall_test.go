@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -318,4 +319,58 @@ func newRequest(t *testing.T) *http.Request {
 	req, err := http.NewRequest(http.MethodGet, api, nil)
 	require.NoError(t, err)
 	return req
+}
+
+// A second resource of the host is met in mid-run, with many calls of both waiting: each goes on within its own limit, and none leaves without one.
+func TestASecondResourceInMidRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := map[string]int{"/a": 10, "/b": 20}
+		used, refused := map[string]int{}, 0
+		var window time.Time
+		c, _ := client(t, newServer(func(_ int, r *http.Request) reply {
+			if now := time.Now().Truncate(10 * time.Second); now != window {
+				window = now
+				clear(used)
+			}
+			p := r.URL.Path
+			h := fields("X-RateLimit-Limit", itoa(limits[p]), "X-RateLimit-Resource", p[1:], "X-RateLimit-Reset", itoa(int(window.Add(10*time.Second).Unix())))
+			if used[p] == limits[p] {
+				refused++
+				h["X-RateLimit-Remaining"] = "0"
+				return reply{status: http.StatusTooManyRequests, header: h, after: 20 * time.Millisecond}
+			}
+			used[p]++
+			h["X-RateLimit-Remaining"] = itoa(limits[p] - used[p])
+			return reply{header: h, after: 50 * time.Millisecond}
+		}))
+		var done sync.WaitGroup
+		for p := range limits {
+			done.Go(func() {
+				if p == "/b" {
+					time.Sleep(5 * time.Second)
+				}
+				flood(t, c, 60, "http://api.example"+p)
+			})
+		}
+		done.Wait()
+		assert.LessOrEqual(t, refused, 3)
+		assert.LessOrEqual(t, time.Since(epoch), 100*time.Second, "/a takes six windows, and what was under way when /b was met is charged to both")
+	})
+}
+
+// A permit may be settled before it is done: it is under way until then, and not after.
+func TestAPermitMayBeSettledBeforeItIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tr := client(t, newServer(func(int, *http.Request) reply {
+			return reply{header: fields("X-RateLimit-Limit-Tokens", "1000", "X-RateLimit-Remaining-Tokens", "1000", "X-RateLimit-Reset-Tokens", "1h0m0s")}
+		}))
+		prompt(t, c, api, time.Second)
+		for range 10 {
+			p, err := tr.Acquire(t.Context(), Call{Key: "api.example", Cost: tokens(400), MaxWait: NoWait})
+			require.NoError(t, err)
+			p.Settle(tokens(40))
+			p.Done()
+		}
+		assert.Equal(t, 600.0, budgetOf(t, tr, "api.example", "").Available)
+	})
 }

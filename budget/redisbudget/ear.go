@@ -86,8 +86,11 @@ func (e *ear) listen(ctx context.Context, sub *redis.PubSub, channel string) {
 		switch {
 		case err == nil:
 			pinged = time.Time{}
-			if m, ok := said.(*redis.Message); ok {
+			switch m := said.(type) {
+			case *redis.Message:
 				e.tell(m)
+			case *redis.Subscription:
+				e.catchUp(m.Channel)
 			}
 		case errors.As(err, &timeout) && timeout.Timeout():
 			pinged = e.beat(ctx, sub, pinged)
@@ -144,6 +147,21 @@ func (e *ear) doubt(silence time.Duration) {
 		}
 		if i == 0 || !a.store.company.together {
 			a.poke(a.store.now())
+		}
+		a.mu.Unlock()
+	}
+}
+
+// catchUp asks Redis about the holds of a channel that is listened to from now on: what was said before, such as that a hold has ended, was
+// missed.
+func (e *ear) catchUp(channel string) {
+	e.mu.Lock()
+	all := slices.Collect(maps.Keys(e.accounts[channel]))
+	e.mu.Unlock()
+	for _, a := range all {
+		a.mu.Lock()
+		if now := a.store.now(); a.held.After(now) {
+			a.poke(now)
 		}
 		a.mu.Unlock()
 	}

@@ -136,7 +136,8 @@ func (m *Mirror) kept(n float64) float64 {
 // flying is how many own units are in calls that have not ended.
 func (m *Mirror) flying() float64 { return m.sends.total - m.ends.total }
 
-// hanging is the age from which a call's answer is not waited for any more: it may be minutes away, as that of a stream is.
+// hanging is the age from which a call's answer is not waited for any more: it may be minutes away, as that of a stream is. The call itself has
+// long arrived then.
 const hanging = 2 * time.Second
 
 // aloft is how many own units are in calls whose answers may be expected soon.
@@ -175,5 +176,5 @@ func (m *Mirror) when(t moment, n, waiting float64, net Network) (at moment, lon
 
 // atAnswer is when the next answer may be expected.
 func (m *Mirror) atAnswer(t moment, net Network) moment {
-	return t + max(net.Latency, time.Millisecond)
+	return t + min(max(net.Latency, time.Millisecond), hanging)
 }

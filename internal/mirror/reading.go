@@ -50,7 +50,8 @@ func (m *Mirror) read(a *Answer, net Network) reading {
 	}
 	r.sureLo = m.ends.upTo(r.sent-1) + a.Cost + r.left - r.slack
 	r.sureHi = m.sends.within(r.received) + r.left + r.slack
-	r.lo = max(r.sureLo, m.sends.upTo(r.sent-max(guard, net.Latency/2))+a.Cost+r.left-r.slack)
+	before := max(guard, min(net.Latency, hanging)/2)
+	r.lo = max(r.sureLo, m.sends.upTo(r.sent-before)+a.Cost+r.left-r.slack)
 	r.hi = min(r.sureHi, m.sends.within(r.sent+guard)+r.left+r.slack)
 	return r
 }

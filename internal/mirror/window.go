@@ -45,8 +45,8 @@ func (m *Mirror) turn(t moment) {
 	w := &m.window
 	w.open(at)
 	m.others.forget()
-	// What is in the air may have arrived on either side of the edge: it is charged to both.
-	w.supply = m.ends.upTo(at) + m.limit
+	// What has just left may have arrived on either side of the edge: it is charged to both.
+	w.supply = max(m.ends.upTo(at), m.sends.upTo(at-hanging)) + m.limit
 	w.ceiling = m.sends.within(at) + m.limit
 	w.read = true
 }

@@ -129,7 +129,7 @@ var tokenScenarios = []scenario{
 			short: "use of 0.97: a policy without a burst is counted as a log, in which what calls under way have reserved stands until they end"}},
 	{name: "output tokens, only told", server: ai(throttletest.ChargeUsed, limits(throttletest.TokenBucket(outputQuota, window, outputBurst).Of(budget.OutputTokens)), told(throttletest.Announce{Dialect: headers.Anthropic})),
 		preset: llm.Preset,
-		calls:  1500, body: chat, bound: outputTime, want: want{per1000: 10, note: tellOutput(budget.OutputTokens), workers: []int{outputPlenty},
+		calls:  1500, body: chat, bound: outputTime, want: want{per1000: 13, note: tellOutput(budget.OutputTokens), workers: []int{outputPlenty},
 			short: "use of 0.97 and no debt: no Remaining holds what calls under way will use, and each is taken for the most of it; declare the limit"}},
 	{name: "most charged, told", server: ai(throttletest.ChargeMax, chargedMost, told(throttletest.Announce{Dialect: headers.OpenAI})),
 		client: declare(budget.PerMinute(mostQuota).Of(budget.Tokens).WithBurst(mostQuota / 6)), preset: llm.Preset,
