@@ -12,7 +12,7 @@ import (
 //	LIMIT [UNIT]/WINDOW [burst N] [ALGORITHM] [anchor TIME] [name NAME]
 //
 //	500/minute                          per second, minute, hour, day, week
-//	200_000 tokens/min                  any unit; numbers may be grouped by _ or by commas, or end in k or M
+//	200_000 tokens/min                  any unit, req and token too; numbers may be grouped by _ or by commas, or end in k or M
 //	100/10s   100 per 5m   1000/7d      any window: a Go duration, or a number of days or weeks
 //	10/second burst 20                  a token bucket
 //	1000/day fixed-window anchor 2026-01-01T05:00:00Z
@@ -70,7 +70,7 @@ func (p *Policy) parseRate(r *reader) (err error) {
 		if r.done() {
 			return fmt.Errorf("no window after the limit: %w", errForm)
 		}
-		p.Unit = r.next().text
+		p.Unit = r.next().unit()
 	}
 	if per := r.next(); !per.isPer() {
 		return fmt.Errorf("%q stands where / or per should: %w", per.text, errForm)

@@ -76,7 +76,7 @@ func formatWindow(d time.Duration) string {
 // quotedUnit is quoted, also for words that mean something where a unit stands.
 func quotedUnit(unit string) string {
 	w := word{text: unit}
-	if _, _, short := shorthand(w); short || w.isPer() {
+	if _, _, short := shorthand(w); short || w.isPer() || w.unit() != unit {
 		return strconv.Quote(unit)
 	}
 	return quoted(unit)

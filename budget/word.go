@@ -23,6 +23,21 @@ func (w word) bare() string {
 
 func (w word) isPer() bool { return w.bare() == "/" || strings.EqualFold(w.bare(), "per") }
 
+// unit is the unit that the word names: the usual ones also in other spellings, since a unit that nobody counts would be a limit of nothing.
+func (w word) unit() string {
+	switch strings.ToLower(w.bare()) {
+	case "req", "reqs", "request", Requests:
+		return Requests
+	case "token", Tokens:
+		return Tokens
+	case "input_token", InputTokens:
+		return InputTokens
+	case "output_token", OutputTokens:
+		return OutputTokens
+	}
+	return w.text
+}
+
 func (w word) algorithm() (Algorithm, error) {
 	a, known := algorithmNamed(w.bare())
 	if !known {
