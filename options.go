@@ -170,8 +170,9 @@ func WithKey(f func(*http.Request) string) Option {
 	return single("WithKey", f != nil, func(c *config) { c.key = f })
 }
 
-// WithCost estimates what a request takes beyond itself, such as tokens; without an estimate it takes none of them until Settle says otherwise. It is asked only while some budget counts such a unit, and
-// again when the call leaves after a long wait: what was learned meanwhile counts then. It must not consume the body; use GetBody.
+// WithCost estimates what a request takes beyond itself, such as tokens; without an estimate it takes none of them until Settle says otherwise.
+// A weight in requests replaces the one request. It is asked only while some budget counts such a unit, and again when the call leaves after a long
+// wait: what was learned meanwhile counts then. It must not consume the body; use GetBody.
 func WithCost(f func(*http.Request) budget.Cost) Option {
 	return single("WithCost", f != nil, func(c *config) { c.cost = f })
 }
