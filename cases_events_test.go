@@ -83,7 +83,7 @@ func TestEventsTellTheStoryOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(script(reply{status: 502}, tooMany("Retry-After", "5")))
 		rec := &recorder{}
-		c, _ := client(t, s, WithObserver(rec))
+		c, _ := client(t, s, WithObserver(rec), WithPolicies(budget.PerSecond(1000))) // so that nothing is to be worked out from the refusal
 		_, _, err := get(c, api)
 		require.NoError(t, err)
 		var story []string
