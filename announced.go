@@ -64,7 +64,6 @@ const askAgain = time.Minute
 func (a *announced) take(now, _ time.Time, n float64)  { a.mirror.Spend(now, n) }
 func (a *announced) give(_, now time.Time, n float64)  { a.mirror.Settle(now, n) }
 func (a *announced) amend(_, now time.Time, n float64) { a.mirror.Amend(now, n) }
-func (a *announced) counted(w *waiter) bool            { return w.order == a.maker || w.order >= a.first }
 func (a *announced) state(now time.Time) budget.State  { return a.mirror.State(now) }
 
 // spent reports whether the mirror has counted what w took when it left, or, if w was under way then already, when it was made.
@@ -148,7 +147,7 @@ func (l *lane) limitFlights(r *headers.Report) (news bool) {
 		if most == 0 || int64(places) < most {
 			most = int64(places)
 		}
-	case l.placesSilent <= silence:
+	case l.placesSilent <= silence || l.places.Load() == most: // almost always
 		return false
 	}
 	return l.places.Swap(most) != most

@@ -9,7 +9,8 @@ import (
 )
 
 // answerBody is the body of an answer. Its end or its close, or the end of the call's context before that, gives back the slot; its last
-// bytes tell the usage. Only the caller refers to it, so that it becomes garbage when it is forgotten, whatever the connection under it does.
+// bytes tell the usage. It is part of the exchange, but where slots are counted: there only the caller refers to it, so that it becomes garbage when
+// it is forgotten, whatever the connection under it does.
 type answerBody struct {
 	io.ReadCloser
 	x       *exchange

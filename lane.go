@@ -3,6 +3,7 @@ package throttle
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -283,13 +284,8 @@ func (l *lane) spend(w *waiter, r ruling, now time.Time) {
 
 // undo takes back a call that was admitted and never sent.
 func (l *lane) undo(w *waiter, now time.Time) {
-	for _, m := range w.class.meters {
-		if n := w.cost.of(m.what().unit); n != 0 && m.what().source == SourceDeclared && m.counted(w) {
-			m.amend(w.left, now, n)
-		}
-	}
-	for _, m := range l.mirrors { // which may have come, or been found to stand apart, since it left
-		if n := w.cost.of(m.unit); n != 0 && m.spent(w) {
+	for m := range l.taken(w) {
+		if n := w.cost.of(m.what().unit); n != 0 {
 			m.amend(w.left, now, n)
 		}
 	}
@@ -298,6 +294,23 @@ func (l *lane) undo(w *waiter, now time.Time) {
 	}
 	l.land(w)
 	l.disappear(w, now)
+}
+
+// taken is every budget that has counted what w cost. That is not what the class of w has now: mirrors may have come, or been found to stand
+// apart, since it left.
+func (l *lane) taken(w *waiter) iter.Seq[meter] {
+	return func(yield func(meter) bool) {
+		for _, m := range w.class.meters {
+			if d, ok := m.(*declared); ok && d.counted(w) && !yield(d) {
+				return
+			}
+		}
+		for _, m := range l.mirrors {
+			if m.spent(w) && !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 // disappear tells whoever waits for the answer of w that none will come.

@@ -96,13 +96,12 @@ func (l *lane) leave(w *waiter) {
 		l.mu.Unlock()
 		return
 	}
-	now := time.Now()
 	if w.mute { // no answer has told, or will tell, that it is under way no longer
-		l.lostAnswer(w, now)
+		l.lostAnswer(w, time.Now())
 	}
 	l.land(w)
 	if l.waiting > 0 {
-		l.pump(now)
+		l.pump(time.Now())
 	}
 	l.mu.Unlock()
 	l.all.give()
@@ -156,9 +155,9 @@ func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 		return false
 	}
 	x.settled = true
-	for _, m := range x.w.class.meters {
+	for m := range l.taken(&x.w) {
 		unit := m.what().unit
-		if n, ok := actual[unit]; ok && m.counted(&x.w) {
+		if n, ok := actual[unit]; ok {
 			if back := x.w.cost.of(unit) - n; x.w.open { // a permit, which is under way until it is done
 				m.amend(x.w.left, now, back)
 			} else {
@@ -180,12 +179,12 @@ func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 
 // reprice replaces the cost of a call that has been admitted and is not sent yet.
 func (l *lane) reprice(w *waiter, c cost) {
-	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, m := range w.class.meters {
+	now := time.Now()
+	for m := range l.taken(w) {
 		unit := m.what().unit
-		if n := w.cost.of(unit) - c.of(unit); n != 0 && m.counted(w) {
+		if n := w.cost.of(unit) - c.of(unit); n != 0 {
 			m.amend(w.left, now, n)
 		}
 	}

@@ -17,7 +17,6 @@ type meter interface {
 	take(now, due time.Time, n float64)
 	give(taken, now time.Time, n float64)  // of what was taken then by a call that has been answered
 	amend(taken, now time.Time, n float64) // likewise, by one that has not, or was never sent
-	counted(w *waiter) bool                // it has taken what w cost
 	what() *meterName
 	state(now time.Time) budget.State
 }

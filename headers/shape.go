@@ -37,7 +37,7 @@ type telling struct {
 	plain uint8 // a plain quota; notPlain for all others
 }
 
-// ParseInto is ParseInto for one server's answers.
+// ParseInto is the function of that name, for the answers of one server.
 func (s *Shape) ParseInto(r *Report, h http.Header, status int, now time.Time) {
 	rd := reading{h: h, now: now, unit: time.Second}
 	rd.report.Quotas = r.Quotas[:0]
