@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,4 +151,63 @@ func TestForgottenBodyGivesItsSlotBack(t *testing.T) {
 	_, body, err := get(cl, s.URL)
 	require.NoError(t, err)
 	assert.Len(t, body, mib)
+}
+
+// A cost function that panics as a call is about to leave: nothing was sent, and nothing stays spent.
+func TestAPanicBeforeTheSendingGivesAllBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var panics atomic.Bool
+		s := newServer(always)
+		c, tr := client(t, s, WithPolicies(budget.PerMinute(1000).Of(budget.Tokens).WithBurst(1000)), WithCost(func(*http.Request) budget.Cost {
+			if panics.Load() {
+				panic("of the user")
+			}
+			return tokens(1000)
+		}))
+		prompt(t, c, api, time.Second)
+		time.AfterFunc(time.Second, func() { panics.Store(true) })
+		assert.Panics(t, func() { get(c, api) })
+		assert.Equal(t, 1, s.count())
+		state, _ := tr.State("api.example")
+		assert.Zero(t, state.InFlight)
+		time.Sleep(time.Minute)
+		assert.Equal(t, 1000.0, budgetOf(t, tr, "api.example", "").Available)
+	})
+}
+
+// An answer that was forgotten does not keep its lane for ever.
+func TestALaneWithAForgottenAnswerIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, tr := client(t, newServer(func(int, *http.Request) reply { return reply{body: "never read"} }))
+		resp, err := tr.RoundTrip(newRequest(t))
+		require.NoError(t, err)
+		assert.NotNil(t, resp)
+		time.Sleep(24 * time.Hour)
+		assert.Empty(t, tr.Snapshot())
+	})
+}
+
+func TestABodyWhoseCloseFailsBadlyGivesItsSlotBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, tr := client(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: panicsAtClose{}, Request: r}, nil
+		}), WithMaxInFlight(1))
+		resp, err := tr.RoundTrip(newRequest(t))
+		require.NoError(t, err)
+		assert.Panics(t, func() { resp.Body.Close() })
+		s, _ := tr.State("api.example")
+		assert.Zero(t, s.InFlight)
+	})
+}
+
+type panicsAtClose struct{}
+
+func (panicsAtClose) Read([]byte) (int, error) { return 0, nil }
+
+func (panicsAtClose) Close() error { panic("of the base") }
+
+func newRequest(t *testing.T) *http.Request {
+	req, err := http.NewRequest(http.MethodGet, api, nil)
+	require.NoError(t, err)
+	return req
 }

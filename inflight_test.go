@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -139,4 +140,39 @@ func TestAnnouncedCapOnCallsInFlight(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheLeastOfSeveralCapsIsKeptAndForgottenInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told atomic.Bool
+		told.Store(true)
+		c, tr := client(t, newServer(func(int, *http.Request) reply {
+			r := reply{after: time.Second}
+			if told.Load() {
+				r.header = fields("RateLimit-Policy", `"user";q=2;qu="concurrent-requests", "org";q=50;qu="concurrent-requests"`)
+			}
+			return r
+		}))
+		cap := func() int { s, _ := tr.State("api.example"); return s.MaxInFlight }
+		flood(t, c, 1, api)
+		assert.Equal(t, 2, cap())
+		told.Store(false)
+		flood(t, c, silence, api)
+		assert.Equal(t, 2, cap())
+		flood(t, c, 1, api)
+		assert.Zero(t, cap())
+	})
+}
+
+// A place that is taken is no quota that is used up: a plain 403 stays what it is.
+func TestAForbiddenCallIsNoRefusalForAPlaceThatIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(func(int, *http.Request) reply {
+			return reply{status: http.StatusForbidden, header: fields("RateLimit-Policy", `"c";q=1;qu="concurrent-requests"`, "RateLimit", `"c";r=0`)}
+		})
+		c, _ := client(t, s)
+		_, _, err := get(c, api)
+		require.NoError(t, err)
+		assert.Equal(t, 1, s.count())
+	})
 }

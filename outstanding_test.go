@@ -149,3 +149,33 @@ func TestWhatIsDeclaredIsBelievedWhereCallsCountWhenTheyEnd(t *testing.T) {
 		})
 	}
 }
+
+// Foresight is for those who will be charged: streams that cost no tokens, and one that stays open for hours, hold nobody up.
+func TestForesightForgetsWhoCostsNothingAndWhoStays(t *testing.T) {
+	inBubble(t, []Option{WithPolicies(budget.PerMinute(1000).Of(budget.Tokens).WithBurst(1000))}, func(t *testing.T, tr *Transport) {
+		use := func(n float64) {
+			p, _ := take(t, tr, Call{Cost: tokens(n)})
+			time.Sleep(time.Second)
+			p.Settle(tokens(n))
+			p.Done()
+		}
+		for range 40 {
+			use(100)
+		}
+		for range 20 {
+			take(t, tr, Call{Cost: tokens(0)})
+		}
+		time.Sleep(time.Minute)
+		start := time.Now()
+		use(100)
+		assert.Equal(t, time.Second, time.Since(start), "free ones are not counted")
+		for range 40 {
+			use(600)
+		}
+		take(t, tr, Call{Cost: tokens(600)}) // and never ends
+		time.Sleep(time.Minute)
+		start = time.Now()
+		use(600)
+		assert.LessOrEqual(t, time.Since(start), time.Minute, "nor is one that stays")
+	})
+}

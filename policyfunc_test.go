@@ -5,7 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -98,5 +100,24 @@ func TestPolicyFunctionIsAskedAgain(t *testing.T) {
 		take(t, tr, Call{Key: "idle"})
 		assert.Equal(t, map[string]int{"k": 2, "idle": 2}, s.asked)
 		assert.Equal(t, 6.0, budgetOf(t, tr, "idle", "idle").Available, "the first is a minute ago")
+	})
+}
+
+// SetPolicies while the policy function is at work: what that says is out of date, and it is asked again.
+func TestSetPoliciesWhileThePolicyFunctionIsAtWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var limit atomic.Int64
+		limit.Store(10)
+		c, tr := client(t, newServer(always), WithPolicyFunc(func(string, *http.Request) ([]budget.Policy, error) {
+			n := float64(limit.Load())
+			time.Sleep(time.Second)
+			return []budget.Policy{budget.PerMinute(n)}, nil
+		}))
+		time.AfterFunc(time.Second/2, func() {
+			limit.Store(1000)
+			assert.NoError(t, tr.SetPolicies())
+		})
+		prompt(t, c, api, 3*time.Second)
+		assert.Equal(t, 1000.0, budgetOf(t, tr, "api.example", "").Limit)
 	})
 }

@@ -112,3 +112,32 @@ func TestOverReservationIsTold(t *testing.T) {
 		assert.Contains(t, string(text), `"over_reservation":1.6`)
 	})
 }
+
+func TestWeightsInRequestsCountAfterTheFirstAnswerToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tr := client(t, newServer(always), WithPolicies(budget.PerMinute(100).Using(budget.SlidingLog)),
+			WithCost(func(*http.Request) budget.Cost { return budget.Cost{budget.Requests: 5} }))
+		for range 4 {
+			prompt(t, c, api, time.Second)
+		}
+		s, _ := tr.State("api.example")
+		assert.Equal(t, 20.0, s.Budgets[0].Used)
+	})
+}
+
+// A permit may be settled before it is done: it is under way until then, and not after.
+func TestAPermitMayBeSettledBeforeItIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tr := client(t, newServer(func(int, *http.Request) reply {
+			return reply{header: fields("X-RateLimit-Limit-Tokens", "1000", "X-RateLimit-Remaining-Tokens", "1000", "X-RateLimit-Reset-Tokens", "1h0m0s")}
+		}))
+		prompt(t, c, api, time.Second)
+		for range 10 {
+			p, err := tr.Acquire(t.Context(), Call{Key: "api.example", Cost: tokens(400), MaxWait: NoWait})
+			require.NoError(t, err)
+			p.Settle(tokens(40))
+			p.Done()
+		}
+		assert.Equal(t, 600.0, budgetOf(t, tr, "api.example", "").Available)
+	})
+}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,160 +166,6 @@ func TestALimitTooSmallIsAskedAboutAgain(t *testing.T) {
 	})
 }
 
-func TestTheLeastOfSeveralCapsIsKeptAndForgottenInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var told atomic.Bool
-		told.Store(true)
-		c, tr := client(t, newServer(func(int, *http.Request) reply {
-			r := reply{after: time.Second}
-			if told.Load() {
-				r.header = fields("RateLimit-Policy", `"user";q=2;qu="concurrent-requests", "org";q=50;qu="concurrent-requests"`)
-			}
-			return r
-		}))
-		cap := func() int { s, _ := tr.State("api.example"); return s.MaxInFlight }
-		flood(t, c, 1, api)
-		assert.Equal(t, 2, cap())
-		told.Store(false)
-		flood(t, c, silence, api)
-		assert.Equal(t, 2, cap())
-		flood(t, c, 1, api)
-		assert.Zero(t, cap())
-	})
-}
-
-// A place that is taken is no quota that is used up: a plain 403 stays what it is.
-func TestAForbiddenCallIsNoRefusalForAPlaceThatIsTaken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer(func(int, *http.Request) reply {
-			return reply{status: http.StatusForbidden, header: fields("RateLimit-Policy", `"c";q=1;qu="concurrent-requests"`, "RateLimit", `"c";r=0`)}
-		})
-		c, _ := client(t, s)
-		_, _, err := get(c, api)
-		require.NoError(t, err)
-		assert.Equal(t, 1, s.count())
-	})
-}
-
-func TestWeightsInRequestsCountAfterTheFirstAnswerToo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, tr := client(t, newServer(always), WithPolicies(budget.PerMinute(100).Using(budget.SlidingLog)),
-			WithCost(func(*http.Request) budget.Cost { return budget.Cost{budget.Requests: 5} }))
-		for range 4 {
-			prompt(t, c, api, time.Second)
-		}
-		s, _ := tr.State("api.example")
-		assert.Equal(t, 20.0, s.Budgets[0].Used)
-	})
-}
-
-// A cost function that panics as a call is about to leave: nothing was sent, and nothing stays spent.
-func TestAPanicBeforeTheSendingGivesAllBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var panics atomic.Bool
-		s := newServer(always)
-		c, tr := client(t, s, WithPolicies(budget.PerMinute(1000).Of(budget.Tokens).WithBurst(1000)), WithCost(func(*http.Request) budget.Cost {
-			if panics.Load() {
-				panic("of the user")
-			}
-			return tokens(1000)
-		}))
-		prompt(t, c, api, time.Second)
-		time.AfterFunc(time.Second, func() { panics.Store(true) })
-		assert.Panics(t, func() { get(c, api) })
-		assert.Equal(t, 1, s.count())
-		state, _ := tr.State("api.example")
-		assert.Zero(t, state.InFlight)
-		time.Sleep(time.Minute)
-		assert.Equal(t, 1000.0, budgetOf(t, tr, "api.example", "").Available)
-	})
-}
-
-// Foresight is for those who will be charged: streams that cost no tokens, and one that stays open for hours, hold nobody up.
-func TestForesightForgetsWhoCostsNothingAndWhoStays(t *testing.T) {
-	inBubble(t, []Option{WithPolicies(budget.PerMinute(1000).Of(budget.Tokens).WithBurst(1000))}, func(t *testing.T, tr *Transport) {
-		use := func(n float64) {
-			p, _ := take(t, tr, Call{Cost: tokens(n)})
-			time.Sleep(time.Second)
-			p.Settle(tokens(n))
-			p.Done()
-		}
-		for range 40 {
-			use(100)
-		}
-		for range 20 {
-			take(t, tr, Call{Cost: tokens(0)})
-		}
-		time.Sleep(time.Minute)
-		start := time.Now()
-		use(100)
-		assert.Equal(t, time.Second, time.Since(start), "free ones are not counted")
-		for range 40 {
-			use(600)
-		}
-		take(t, tr, Call{Cost: tokens(600)}) // and never ends
-		time.Sleep(time.Minute)
-		start = time.Now()
-		use(600)
-		assert.LessOrEqual(t, time.Since(start), time.Minute, "nor is one that stays")
-	})
-}
-
-// SetPolicies while the policy function is at work: what that says is out of date, and it is asked again.
-func TestSetPoliciesWhileThePolicyFunctionIsAtWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var limit atomic.Int64
-		limit.Store(10)
-		c, tr := client(t, newServer(always), WithPolicyFunc(func(string, *http.Request) ([]budget.Policy, error) {
-			n := float64(limit.Load())
-			time.Sleep(time.Second)
-			return []budget.Policy{budget.PerMinute(n)}, nil
-		}))
-		time.AfterFunc(time.Second/2, func() {
-			limit.Store(1000)
-			assert.NoError(t, tr.SetPolicies())
-		})
-		prompt(t, c, api, 3*time.Second)
-		assert.Equal(t, 1000.0, budgetOf(t, tr, "api.example", "").Limit)
-	})
-}
-
-// An answer that was forgotten does not keep its lane for ever.
-func TestALaneWithAForgottenAnswerIsDropped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, tr := client(t, newServer(func(int, *http.Request) reply { return reply{body: "never read"} }))
-		resp, err := tr.RoundTrip(newRequest(t))
-		require.NoError(t, err)
-		assert.NotNil(t, resp)
-		time.Sleep(24 * time.Hour)
-		assert.Empty(t, tr.Snapshot())
-	})
-}
-
-func TestABodyWhoseCloseFailsBadlyGivesItsSlotBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, tr := client(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: panicsAtClose{}, Request: r}, nil
-		}), WithMaxInFlight(1))
-		resp, err := tr.RoundTrip(newRequest(t))
-		require.NoError(t, err)
-		assert.Panics(t, func() { resp.Body.Close() })
-		s, _ := tr.State("api.example")
-		assert.Zero(t, s.InFlight)
-	})
-}
-
-type panicsAtClose struct{}
-
-func (panicsAtClose) Read([]byte) (int, error) { return 0, nil }
-func (panicsAtClose) Close() error             { panic("of the base") }
-
-func newRequest(t *testing.T) *http.Request {
-	req, err := http.NewRequest(http.MethodGet, api, nil)
-	require.NoError(t, err)
-	return req
-}
-
 // A second resource of the host is met in mid-run, with many calls of both waiting: each goes on within its own limit, and none leaves without one.
 func TestASecondResourceInMidRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -355,22 +200,5 @@ func TestASecondResourceInMidRun(t *testing.T) {
 		done.Wait()
 		assert.LessOrEqual(t, refused, 3)
 		assert.LessOrEqual(t, time.Since(epoch), 100*time.Second, "/a takes six windows, and what was under way when /b was met is charged to both")
-	})
-}
-
-// A permit may be settled before it is done: it is under way until then, and not after.
-func TestAPermitMayBeSettledBeforeItIsDone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, tr := client(t, newServer(func(int, *http.Request) reply {
-			return reply{header: fields("X-RateLimit-Limit-Tokens", "1000", "X-RateLimit-Remaining-Tokens", "1000", "X-RateLimit-Reset-Tokens", "1h0m0s")}
-		}))
-		prompt(t, c, api, time.Second)
-		for range 10 {
-			p, err := tr.Acquire(t.Context(), Call{Key: "api.example", Cost: tokens(400), MaxWait: NoWait})
-			require.NoError(t, err)
-			p.Settle(tokens(40))
-			p.Done()
-		}
-		assert.Equal(t, 600.0, budgetOf(t, tr, "api.example", "").Available)
 	})
 }

@@ -106,3 +106,79 @@ func TestTheGateKeepsMostHeadersOut(t *testing.T) {
 	}
 	require.Zero(t, admitted)
 }
+
+func TestAnswersFromACacheTellNoQuotas(t *testing.T) {
+	fresh := []string{`requests "default" left=1`}
+	expect(t, []expectation{
+		{
+			"aged",
+			[]string{
+				"Age: 35",
+				`RateLimit: "default";r=1`,
+				"X-RateLimit-Limit-Tokens: 5",
+			},
+			[]string{},
+		},
+		{
+			"just stored",
+			[]string{
+				"Age: 0",
+				`RateLimit: "default";r=1`,
+			},
+			fresh,
+		},
+		{
+			"no age",
+			[]string{
+				"Age: old",
+				`RateLimit: "default";r=1`,
+			},
+			fresh,
+		},
+		{
+			"any line",
+			[]string{
+				"Age: x",
+				"Age: 1",
+				`RateLimit: "default";r=1`,
+			},
+			[]string{},
+		},
+		{
+			"caching transport",
+			[]string{
+				"X-From-Cache: 1",
+				`RateLimit: "default";r=1`,
+			},
+			[]string{},
+		},
+		{
+			"another short name",
+			[]string{
+				"Via: 1",
+				`RateLimit: "default";r=1`,
+			},
+			fresh,
+		},
+	})
+}
+
+// An answer of many families has more headers to keep than fit without allocating.
+func TestAnAnswerOfManyFamilies(t *testing.T) {
+	require.Equal(t, []string{`requests "core" limit=5 left=4 reset=3s±1s window=1m0s`}, read(
+		"X-Rate-Limit-Limit: 50",
+		"X-Rate-Limit-Remaining: 40",
+		"X-Rate-Limit-Reset: 30",
+		"X-RateLimit-Limit: 6",
+		"X-RateLimit-Remaining: 5",
+		"X-RateLimit-Reset: 4",
+		"X-RateLimit-Used: 1",
+		"X-RateLimit-Resource: core",
+		"X-RateLimit-Name: other",
+		"RateLimit-Limit: 5",
+		"RateLimit-Remaining: 4",
+		"RateLimit-Reset: 3",
+		"RateLimit-Policy: 5;w=60",
+		"RateLimit-Name: third",
+	))
+}
