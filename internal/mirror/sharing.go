@@ -30,8 +30,9 @@ const (
 	// crowd is how long others count as present after they were last seen to draw.
 	crowd = time.Minute
 	// measureOwn is how many own units are drawn before the part is changed, and measureTime how many seconds that takes at
-	// least: with less it wavers by chance. Until then measureFirst units must do.
-	measureOwn   = 16
+	// least: with less it wavers by chance, and the more it takes the longer parts stay unequal. Until then measureFirst units
+	// must do.
+	measureOwn   = 8
 	measureTime  = 2
 	measureFirst = 4
 	// pull is what each takes of a window beyond its part so far. Without it parts keep the ratio that chance gave them at
@@ -135,10 +136,13 @@ func (s *sharing) pace(t, last moment, n float64) moment {
 // inProportion is when n units may leave a bucket that others draw on too. Every owner sees the same level, and the higher it
 // is the faster each draws; so it settles where all together draw what flows in, and shares become equal. A power of the part
 // below one pulls them together, and lets many owners settle at nearly the level of few.
+//
+// While nobody answers the level is foretold: what flows in less what others draw, but never less than our part of it. Others who have
+// just drawn faster than it flows in have emptied the bucket, and must wait for it like us.
 func (m *Mirror) inProportion(t moment, n, kept float64, net Network) moment {
 	b, s := &m.bucket, &m.others
 	ours, drain := s.draws()
-	slope := max(b.rate-drain, leastSlope*b.rate)
+	slope := max(b.rate-drain, max(ours, leastSlope)*b.rate)
 	top := m.limitOr() - kept
 	level := min(b.supply+slope*secs(max(0, t-b.at))-m.sends.total-kept, top)
 	weight := math.Cbrt(ours*ours) * b.rate

@@ -69,7 +69,7 @@ func TestOwnRefusalsAreNotOthers(t *testing.T) {
 	assert.False(t, k.m.others.present(now))
 }
 
-// Sixteen own calls while three times as many units of the window went: our part is a quarter.
+// Eight own calls, in two seconds, while three times as many units of the window went: our part is a quarter.
 func TestPartIsMeasured(t *testing.T) {
 	var sh sharing
 	supply, sent := 1000.0, 0.0

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/seed-18ca0a92/throttle"
 	"github.com/seed-18ca0a92/throttle/budget"
 	"github.com/seed-18ca0a92/throttle/headers"
@@ -42,6 +44,19 @@ var patient = []throttle.Option{throttle.WithMaxAttempts(30), throttle.WithIdemp
 
 // idleSlot is what a concurrency cap costs the most careful client: a slot stands idle while an answer and the next call are on their way.
 const idleSlot = 1 + float64(2*oneWay+usualJitter)/float64(serviceMean)
+
+// others is what somebody else draws of a window that ten processes share.
+const others = 360
+
+// undisturbed checks that others on the same limits hardly notice us: of a thousand calls of theirs, a few are refused.
+func undisturbed(t *testing.T, all []figures) {
+	var f throttletest.Count
+	for _, one := range all {
+		f.Arrivals += one.stats.Foreign.Arrivals
+		f.Refused += one.stats.Foreign.Refused
+	}
+	assert.LessOrEqual(t, f.Refused, f.Arrivals*5/1000, "calls of others that are refused")
+}
 
 var announcedScenarios = []scenario{
 	{name: "fixed window, declared", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{})),
@@ -99,11 +114,14 @@ var announcedScenarios = []scenario{
 	{name: "outage, declared, mute", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{}), throttletest.WithOutage(throttletest.Outage{From: 70 * time.Second, For: 45 * time.Second, Status: 503})),
 		client: append(declare(budget.PerMinute(quota)), patient...), calls: work, want: want{ratio: 1.15, per1000: 15, short: "1.014 and 0.3: the calls that met the outage at an edge leave the mirror a false one"}},
 	{name: "two processes, bucket, headers", server: server(limits(throttletest.TokenBucket(quota, window, 60)), told(throttletest.Announce{Dialect: headers.OpenAI})),
-		processes: 2, calls: work, want: want{ratio: 1.02, per1000: 3.3, jain: 0.99}},
+		processes: 2, calls: work, want: want{ratio: 1.02, per1000: 3.3, jain: 0.99, spread: 2}},
 	{name: "ten processes, window, headers", server: server(limits(throttletest.FixedWindow(2*quota, window)), told(throttletest.Announce{})),
-		processes: 10, calls: 30*quota - quota, want: want{ratio: 1.015, late: window, per1000: 0.5, jain: 0.98, workers: []int{8}}},
+		processes: 10, calls: 30*quota - quota, want: want{ratio: 1.015, late: window, per1000: 0.5, jain: 0.98, spread: 1.5, use: 0.985, limit: 2 * quota, workers: []int{8}, jitters: everyJitter}},
+	{name: "ten processes and others, window", server: server(limits(throttletest.FixedWindow(2*quota, window)), told(throttletest.Announce{}), throttletest.WithForeign(throttletest.Foreign{Gap: throttletest.Exponential(window / others)})),
+		processes: 10, calls: 21*(2*quota-others) - quota, fair: (2*quota - others) / (2. * quota),
+		want: want{ratio: 1.015, late: window, per1000: 2, jain: 0.98, spread: 1.5, use: 0.985, limit: 2*quota - others, together: undisturbed, workers: []int{8}}},
 	{name: "ten processes, bucket, headers", server: server(limits(throttletest.TokenBucket(2*quota, window, 100)), told(throttletest.Announce{Dialect: headers.OpenAI})),
-		processes: 10, calls: 30*quota - quota, want: want{ratio: 1.02, per1000: 3, jain: 0.95, workers: []int{8}}},
+		processes: 10, calls: 30*quota - quota, want: want{ratio: 1.02, per1000: 3, jain: 0.95, spread: 2, use: 0.985, limit: 2 * quota, workers: []int{8}, jitters: everyJitter}},
 	{name: "foreign consumer, window", server: server(limits(throttletest.FixedWindow(quota, window)), told(throttletest.Announce{}), throttletest.WithForeign(throttletest.Foreign{Gap: throttletest.Exponential(300 * time.Millisecond)})),
 		calls: 15 * quota, fair: 2. / 3, want: want{ratio: 1.015, late: window, per1000: 2}},
 }

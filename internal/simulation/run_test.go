@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -60,6 +61,7 @@ type figures struct {
 // made is one call as its caller saw it.
 type made struct {
 	index       int
+	process     int
 	asked, done time.Time
 	left        time.Time // when it was sent, if it was sent once
 	waited      time.Duration
@@ -69,11 +71,33 @@ type made struct {
 
 func (f figures) ratio() float64 { return float64(f.makespan) / float64(f.bound) }
 
-func (f figures) wait(q float64) time.Duration {
-	if len(f.waits) == 0 {
+func (f figures) wait(q float64) time.Duration { return quantile(f.waits, q) }
+
+// quantile is the duration that a part q of sorted ones do not exceed; 0 if there are none.
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
 		return 0
 	}
-	return f.waits[min(int(q*float64(len(f.waits))), len(f.waits)-1)]
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+// spread is how many times longer than in the luckiest process the waits of 99 calls of 100 are in the unluckiest one; 0 if there is only one
+// process.
+func (f figures) spread() float64 {
+	waits := map[int][]time.Duration{}
+	for _, m := range f.calls {
+		waits[m.process] = append(waits[m.process], m.waited)
+	}
+	if len(waits) < 2 {
+		return 0
+	}
+	least, most := time.Duration(math.MaxInt64), time.Duration(0)
+	for _, w := range waits {
+		slices.Sort(w)
+		p99 := quantile(w, .99)
+		least, most = min(least, p99), max(most, p99)
+	}
+	return float64(most) / float64(max(1, least))
 }
 
 // windows is how many calls the server let in, in each whole window of the clock: the first and the last are cut off by the work itself.
@@ -165,7 +189,7 @@ func play(t *testing.T, s scenario, with setting, up *throttletest.Upstream) (f 
 		if p == 0 {
 			defer func() { f.budgets = budgetsOf(tr) }()
 		}
-		c := caller{client: &http.Client{Transport: tr}, name: fmt.Sprint("process-", p), scenario: s, seed: with.seed}
+		c := caller{client: &http.Client{Transport: tr}, process: p, scenario: s, seed: with.seed}
 		for w := range with.workers {
 			wg.Go(func() {
 				time.Sleep(time.Duration(w) * time.Microsecond)
@@ -227,15 +251,15 @@ func (f *figures) sum() {
 
 // caller makes the calls of one process.
 type caller struct {
-	client *http.Client
-	name   string
+	client  *http.Client
+	process int
 	scenario
 	seed uint64
 }
 
 // call makes the i-th call, and follows it to the end of its answer.
 func (c caller) call(i int) made {
-	m := made{index: i, asked: time.Now()}
+	m := made{index: i, process: c.process, asked: time.Now()}
 	path, body := "/v1/items", ""
 	if c.body != nil {
 		path, body = "/v1/chat/completions", c.body(c.seed, i)
@@ -255,7 +279,7 @@ func (c caller) answer(ctx context.Context, path, body string, i int) error {
 	if err != nil {
 		return err
 	}
-	req.Header.Set(throttletest.ClientHeader, c.name)
+	req.Header.Set(throttletest.ClientHeader, fmt.Sprint("process-", c.process))
 	if c.want.check != nil {
 		req.Header.Set(throttletest.IDHeader, strconv.Itoa(i))
 	}
