@@ -66,7 +66,7 @@ type want struct {
 	alone    float64                                // ratio with one worker, where that is more
 	seldom   bool                                   // one run is enough in rare settings
 	jain     float64                                // least
-	spread   float64                                // most, between processes
+	spread   float64                                // between processes
 	use      float64                                // least part of the limit that the whole windows of the clock let in; limit is then how much that is
 	limit    float64                                // units per window of the clock
 	wait     func(with setting) (p99 time.Duration) // the longest that 99 calls of 100 wait
@@ -88,7 +88,8 @@ type row struct {
 	worstRatio        float64
 	worst1000         float64
 	jain              float64 // least
-	spread            float64 // most; 0 with one process
+	spread            float64 // mean; 0 with one process
+	worstSpread       float64
 	use               float64 // mean
 	fewest, most      int     // in a window of the clock
 	lost, bans        int
@@ -105,7 +106,8 @@ func (r *row) add(s scenario, f figures) {
 	if r.runs == 1 || f.stats.Jain() < r.jain {
 		r.jain = f.stats.Jain()
 	}
-	r.spread = max(r.spread, f.spread())
+	r.spread += (f.spread() - r.spread) / float64(r.runs)
+	r.worstSpread = max(r.worstSpread, f.spread())
 	r.lost += s.calls - f.done
 	r.bans += f.stats.Bans
 	r.p50, r.p99, r.longest = max(r.p50, f.wait(.5)), max(r.p99, f.wait(.99)), max(r.longest, f.wait(1))
@@ -131,12 +133,12 @@ func (r *row) count(s scenario, f figures) {
 	}
 }
 
-const heading = "scenario                              W  jitter   ratio  (worst)  /1000  (worst)   Jain  spread  lost  bans      p50      p99      max  use    per window"
+const heading = "scenario                              W  jitter   ratio  (worst)  /1000  (worst)   Jain  spread  (worst)  lost  bans      p50      p99      max  use    per window"
 
 func (r row) print(s scenario, with setting) string {
-	use, spread, arrived := "-", "-", "-"
+	use, spread, arrived := "-", "-        -", "-"
 	if r.spread > 0 {
-		spread = fmt.Sprintf("%.2f", r.spread)
+		spread = fmt.Sprintf("%.2f  %6.2f", r.spread, r.worstSpread)
 	}
 	if s.want.limit > 0 {
 		use = fmt.Sprintf("%.3f", r.use)
@@ -144,7 +146,7 @@ func (r row) print(s scenario, with setting) string {
 	if r.most > 0 {
 		arrived = fmt.Sprint(r.fewest, "-", r.most)
 	}
-	return fmt.Sprintf("%-34s %4d %6v  %6.3f  %6.3f  %6.2f  %6.2f  %5.3f  %6s %5d %5d %8v %8v %8v  %5s  %s", s.name, with.workers, with.jitter, r.ratio, r.worstRatio,
+	return fmt.Sprintf("%-34s %4d %6v  %6.3f  %6.3f  %6.2f  %6.2f  %5.3f  %14s  %4d %5d %8v %8v %8v  %5s  %s", s.name, with.workers, with.jitter, r.ratio, r.worstRatio,
 		r.per1000, r.worst1000, r.jain, spread, r.lost, r.bans, r.p50.Round(time.Millisecond), r.p99.Round(time.Millisecond), r.longest.Round(time.Millisecond), use, arrived)
 }
 
