@@ -34,7 +34,11 @@ type announced struct {
 	first uint64 // of the first call that left when it was known
 	joint uint64 // of the last call that took from it before it was known to stand apart
 	late  bool   // the server counts calls when they end
-	known bool   // and a declared limit counts the same unit
+
+	steady bool // and it is known for a bucket
+	known  bool // and a declared limit counts the same unit
+
+	outstanding *outstanding // what calls under way will yet be charged; nil while none has been settled, or they are charged on arrival
 }
 
 // quotaID tells the quotas of a key apart.
@@ -45,10 +49,10 @@ type quotaID struct {
 
 func (a *announced) what() *meterName { return &a.meterName }
 
-// ready asks the mirror. Where the server counts a call when it ends, no Remaining holds what is under way, and what is declared, whose own count
-// does, is believed instead.
+// ready asks the mirror. Where the server counts a call when it ends, no Remaining holds what is under way. What is declared, whose own count does, is
+// believed instead, and else what is foreseen.
 func (a *announced) ready(now time.Time, n, waiting float64) (time.Time, bool, bool) {
-	if a.late && a.known {
+	if _, foreseen := a.stock(now); foreseen || a.late && a.known {
 		return time.Time{}, false, true
 	}
 	at, alone, ever := a.mirror.At(now, n, waiting, a.network())
@@ -183,9 +187,9 @@ func (m *announced) hear(w *waiter, a *answer) (news bool) {
 		m.mirror.Settle(a.received, w.cost.of(m.unit))
 	}
 	window, _ := m.mirror.Window()
-	proven, late := m.mirror.Proven(), m.mirror.Late()
-	if window != m.window || proven != m.proven || late != m.late {
-		m.window, m.proven, m.late, news = window, proven, late, true
+	proven, late, steady := m.mirror.Proven(), m.mirror.Late(), m.mirror.LateBucket()
+	if window != m.window || proven != m.proven || late != m.late || steady != m.steady {
+		m.window, m.proven, m.late, m.steady, news = window, proven, late, steady, true
 	}
 	return news
 }
@@ -223,7 +227,7 @@ func (l *lane) explained(w *waiter, now time.Time) bool {
 // overdrawn reports whether calls have used more of a declared unit than was reserved, and left too little of it.
 func (l *lane) overdrawn(w *waiter, now time.Time) bool {
 	for _, m := range w.class.meters {
-		if d, ok := m.(*declared); ok && d.outstanding.explains(now, w.cost.of(d.unit)) {
+		if d, ok := m.(*declared); ok && d.overdrawn(now, w.cost.of(d.unit)) {
 			return true
 		}
 	}
@@ -240,18 +244,27 @@ func (l *lane) pair() {
 	l.eachDeclared(func(d *declared) {
 		d.mirror = nil
 		for _, m := range l.mirrors {
-			m.known = m.known || m.unit == d.unit && d.atOnce() <= m.limit+1 // which may be told without its fraction
-		}
-		if d.policy.Algorithm != budget.Auto || d.policy.Burst > 0 {
-			return // the user said how to count
-		}
-		for _, m := range l.mirrors {
-			if !m.late && m.means(d) && (m.proven || l.only(m, d)) {
+			if m.countsFor(d) && (m.proven || l.only(m, d)) {
 				d.mirror = m
 				m.cap(d.ours.Limit)
 			}
 		}
+		for _, m := range l.mirrors {
+			m.known = m.known || m.unit == d.unit && m != d.mirror && d.atOnce() <= m.limit+1 // which may be told without its fraction
+		}
 	})
+}
+
+// countsFor reports whether the mirror may count instead of d, unless the user said how to count. Where calls are charged when they end it can as soon
+// as it is known for a bucket that holds what d allows, which may be told without its fraction.
+func (m *announced) countsFor(d *declared) bool {
+	switch {
+	case d.policy.Algorithm != budget.Auto || d.policy.Burst > 0:
+		return false
+	case m.late:
+		return m.unit == d.unit && m.steady && math.Floor(d.ours.Limit) == m.limit
+	}
+	return m.means(d)
 }
 
 // pairTolerance is how far the window of an announced limit, which may be measured, can be from a declared one that means the same.

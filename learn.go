@@ -169,6 +169,11 @@ func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 			}
 		}
 	}
+	for _, m := range l.mirrors {
+		if n, ok := actual[m.unit]; ok && m.covers(x.w.class) {
+			m.foresee(x.w.left, now, n)
+		}
+	}
 	for _, a := range x.w.class.shared {
 		a.account.Give(now, x.w.cost.less(actual))
 	}

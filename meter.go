@@ -14,6 +14,7 @@ const lateSlack = 10 * time.Millisecond
 type meter interface {
 	// ready is when n units may leave; waiting is what all who wait want of this unit, n included. far when only an answer can tell.
 	ready(now time.Time, n, waiting float64) (at time.Time, alone, ever bool)
+	foreseen(now time.Time, n float64) time.Time // when they can be paid for beside calls under way; no bound; zero = now
 	take(now, due time.Time, n float64)
 	give(taken, now time.Time, n float64)  // of what was taken then by a call that has been answered
 	amend(taken, now time.Time, n float64) // likewise, by one that has not, or was never sent
@@ -66,7 +67,8 @@ type declared struct {
 	guard  time.Duration // the most margin that this budget bears, see guardShare
 	mirror *announced    // counts the same limit from what the server says: this one only keeps count
 
-	outstanding *outstanding // what calls under way will yet be charged; nil while none has been settled
+	outstanding *outstanding  // what calls under way will yet be charged; nil while none has been settled
+	truth       budget.Budget // what the server has counted: charged with what each call has used, when it ended; nil likewise
 }
 
 // guardShare is how much of the time between two units a margin may take: without it a budget of 20,000/s without a burst would

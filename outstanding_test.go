@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-18ca0a92/throttle/budget"
 	"github.com/seed-18ca0a92/throttle/headers"
+	"github.com/seed-18ca0a92/throttle/internal/mirror"
 	"github.com/seed-18ca0a92/throttle/throttletest"
 )
 
@@ -31,19 +32,21 @@ func learned(t *testing.T, p budget.Policy, calls int, used float64, life time.D
 func TestCallsUnderWayUseNoMoreThanTheServerHasAndGets(t *testing.T) {
 	const life = 10 * time.Second
 	bucket := budget.PerSecond(100).Of(budget.Tokens).WithBurst(1000)
-	o := learned(t, bucket, outstandingWeight, 50, life).outstanding
-	now := epoch.Add(life).Add(time.Minute) // the bucket is full again
-	require.InDelta(t, 1000, o.has(now), 1e-6)
-	assert.InDelta(t, 500, o.reserve(), 1e-6, "three deviations would be 949, and half of the bucket is the most")
+	d := learned(t, bucket, outstandingWeight, 50, life)
+	o, now := d.outstanding, epoch.Add(life).Add(time.Minute) // the bucket is full again
+	full := mirror.Stock{Left: 1000, Rate: 100, Most: 1000}
+	require.Equal(t, full, d.stock(now))
+	assert.InDelta(t, 500, o.reserve(full), 1e-6, "three deviations would be 949, and half of the bucket is the most")
 
 	// 1000 are there and as many come back in ten seconds, 500 are kept: 30 calls of 50.
-	assert.Zero(t, o.clears(now, 50, 29))
-	assert.Equal(t, now.Add(500*time.Millisecond), o.clears(now, 50, 30), "50 more take half a second")
-	assert.Zero(t, o.clears(now, 5000, 0), "with nothing under way there is nothing to foresee")
-	o.truth.Give(now, -1200)
-	assert.InDelta(t, -200, o.has(now), 1e-6)
-	assert.Zero(t, o.clears(now, 50, 5))
-	assert.True(t, o.clears(now, 50, 6).After(now))
+	assert.Zero(t, o.clears(now, 50, full, 29))
+	assert.Equal(t, now.Add(500*time.Millisecond), o.clears(now, 50, full, 30), "50 more take half a second")
+	assert.Zero(t, o.clears(now, 5000, full, 0), "with nothing under way there is nothing to foresee")
+	d.truth.Give(now, -1200)
+	debt := d.stock(now)
+	assert.InDelta(t, -200, debt.Left, 1e-6)
+	assert.Zero(t, o.clears(now, 50, debt, 5))
+	assert.True(t, o.clears(now, 50, debt, 6).After(now))
 }
 
 func TestTheFirstToEndAreTheShortOnes(t *testing.T) {
@@ -57,17 +60,17 @@ func TestTheFirstToEndAreTheShortOnes(t *testing.T) {
 func TestOnlyBucketsForesee(t *testing.T) {
 	assert.Nil(t, learned(t, budget.PerMinute(1000).Of(budget.Tokens), 3, 50, time.Second).outstanding, "a window gets nothing back while calls are under way")
 	assert.Nil(t, learned(t, budget.PerMinute(1000).WithBurst(10), 3, 1, time.Second).outstanding, "requests count on arrival")
-	var none *outstanding
-	assert.Zero(t, none.clears(epoch, 1, 5))
-	assert.False(t, none.explains(epoch, 1))
+	none := learned(t, budget.PerMinute(1000).WithBurst(10), 0, 0, 0)
+	assert.Zero(t, none.foreseen(epoch, 1))
+	assert.False(t, none.overdrawn(epoch, 1))
 }
 
 func TestARefusalAfterAnOverdraftIsNoSurprise(t *testing.T) {
 	d := learned(t, budget.PerSecond(100).Of(budget.Tokens).WithBurst(1000), 1, 990, time.Second)
 	now := epoch.Add(time.Second)
-	assert.True(t, d.outstanding.explains(now, 20))
-	assert.False(t, d.outstanding.explains(now, 5))
-	assert.False(t, d.outstanding.explains(now.Add(time.Second), 20))
+	assert.True(t, d.overdrawn(now, 20))
+	assert.False(t, d.overdrawn(now, 5))
+	assert.False(t, d.overdrawn(now.Add(time.Second), 20))
 }
 
 // A thousand calls that came before anything was learned do not each reserve what was thought then.

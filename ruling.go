@@ -51,9 +51,7 @@ func (l *lane) rule(w *waiter, now time.Time) ruling {
 		}
 		r.alone = r.alone || alone
 		r.delay(at, CauseBudget, name)
-		if d, ok := m.(*declared); ok && d.outstanding != nil {
-			r.guess(d.foreseen(now, n), name)
-		}
+		r.guess(m.foreseen(now, n), name)
 	}
 	for _, s := range w.class.shared {
 		if s.ask(&r, now, w.cost, l.wantedCost(w)); !r.ever {

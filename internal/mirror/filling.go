@@ -43,7 +43,7 @@ func (f *filling) bound(r *reading, missing float64) {
 		longest += r.grain
 	}
 	f.atLeast = max(f.atLeast, (missing-1)/secs(longest))
-	if r.reset > r.grain {
+	if r.reset > r.grain && r.left >= 1 { // an empty bucket may lack more than all: it may be in debt
 		f.atMost = min(f.atMost, missing/secs(r.reset-r.grain))
 	}
 	f.refuted = f.atLeast > f.atMost*(1+rateSlack)

@@ -70,3 +70,15 @@ func TestFillingNeedsAGrownReset(t *testing.T) {
 	f.hear(&reading{counted: true, left: 5, timed: true, reset: s})
 	assert.Zero(t, f.missing-1, "a full bucket and an unknown limit say nothing")
 }
+
+// An empty bucket may be in debt: it takes longer to fill than what it tells to be missing.
+func TestDebtDoesNotRefuteFilling(t *testing.T) {
+	var f filling
+	f.hear(told(90, s, 0))
+	f.hear(told(20, 8*s, 0))
+	f.hear(told(0, 15*s, 0))
+	assert.True(t, f.confirmed)
+	assert.InDelta(t, 10, f.atLeast, 0.2)
+	f.hear(told(30, 7*s, 0))
+	assert.False(t, f.refuted)
+}

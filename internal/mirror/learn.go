@@ -66,6 +66,7 @@ func (m *Mirror) adopt(a *Answer, r *reading) {
 	if m.limit > 0 {
 		m.window.forget()
 		m.bucket.resize(q.Value / m.limit)
+		m.late.resize(q.Value / m.limit)
 		m.others.forget()
 		m.filling = filling{}
 	}
@@ -81,6 +82,7 @@ func (m *Mirror) judge(r *reading, net Network) {
 		}
 		m.contact.hear(r)
 		m.filling.hear(r)
+		m.late.hear(r, max(net.Guard, 1))
 		m.reserve.hear(r, m.length.value)
 	}
 	switch m.law {

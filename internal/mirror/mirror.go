@@ -66,7 +66,7 @@ type Mirror struct {
 	heard   moment // when the latest such answer came
 	silent  int    // answers since that told nothing
 	emptied bool   // the latest answer was a refusal, and said that too little was left
-	late    bool   // calls are counted when they end, see Late
+	late    late   // what a server has left that counts calls when they end
 }
 
 // New is a mirror that has heard nothing. Calls that left before it was made, and whose answers are still to come, are told to
@@ -90,6 +90,9 @@ func (m *Mirror) Spend(now time.Time, n float64) {
 	m.last = max(m.last, t)
 }
 
+// Last is when the latest own call left.
+func (m *Mirror) Last() time.Time { return m.epoch.Add(m.last) }
+
 // Settle corrects the count after a call whose true cost is n units less than was spent, and whose answer Learn has been told; a negative n is
 // a debt.
 func (m *Mirror) Settle(now time.Time, n float64) {
@@ -104,10 +107,6 @@ func (m *Mirror) Amend(now time.Time, n float64) {
 	m.sends.add(t, -n)
 	m.journal.add(t, -n)
 }
-
-// Late says whether the server counts what calls use only when they end, as some do with the tokens of an answer: one has been answered by
-// Remaining with more than half of its cost left uncounted. What the calls under way will use is then in no Remaining.
-func (m *Mirror) Late() bool { return m.late }
 
 // SetCap bounds what is used of every window, or of a bucket's burst and refill, below what the server announces. Zero, or more
 // than is announced, bounds nothing.

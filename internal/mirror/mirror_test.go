@@ -161,22 +161,3 @@ func TestAmendingLeavesNothingUnderWay(t *testing.T) {
 	assert.Zero(t, m.flying())
 	assert.Zero(t, m.sends.total)
 }
-
-func TestCallsThatCountWhenTheyEnd(t *testing.T) {
-	for name, c := range map[string]struct {
-		cost, left float64
-		late       bool
-	}{
-		"nothing was counted":        {40, 100, true},
-		"a little of it":             {40, 95, true},
-		"all of it":                  {40, 60, false},
-		"more, others draw":          {40, 20, false},
-		"one request, counted later": {1, 100, false},
-	} {
-		m := New(epoch)
-		m.Spend(epoch, c.cost)
-		m.Learn(Answer{Sent: epoch, Received: epoch.Add(time.Second), Cost: c.cost,
-			Quota: headers.Quota{Limit: headers.Some(100.0), Remaining: headers.Some(c.left)}}, Network{})
-		assert.Equal(t, c.late, m.Late(), name)
-	}
-}

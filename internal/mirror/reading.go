@@ -44,8 +44,11 @@ func (m *Mirror) read(a *Answer, net Network) reading {
 	}
 	r.regrid = m.grid.hear(r.left, r.limit, r.cost)
 	r.slack = m.grid.width()
+	if m.late.notice(&r); m.late.yes {
+		m.readLate(&r)
+		return r
+	}
 	if r.limit > 0 && !r.refused {
-		m.late = m.late || r.cost > 1 && r.left-r.slack > r.limit-r.cost/2
 		r.left = min(r.left, max(0, r.limit-r.cost)) // this call at least was counted, whatever the rounding
 	}
 	r.sureLo = m.ends.upTo(r.sent-1) + a.Cost + r.left - r.slack
@@ -54,6 +57,13 @@ func (m *Mirror) read(a *Answer, net Network) reading {
 	r.lo = max(r.sureLo, m.sends.upTo(r.sent-before)+a.Cost+r.left-r.slack)
 	r.hi = min(r.sureHi, m.sends.within(r.sent+guard)+r.left+r.slack)
 	return r
+}
+
+// readLate is for a server that counts calls when they end: only those that had ended are surely counted, and at most this one beside them.
+func (m *Mirror) readLate(r *reading) {
+	r.sureLo = m.ends.upTo(r.sent-1) + r.left - r.slack
+	r.sureHi = m.ends.within(r.received) + r.cost + r.left + r.slack
+	r.lo, r.hi = r.sureLo, r.sureHi
 }
 
 // used is what anybody has used of the limit.

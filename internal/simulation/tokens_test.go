@@ -125,12 +125,10 @@ var tokenScenarios = []scenario{
 		calls: 4000, body: chat, bound: outputTime, want: want{per1000: 5, together: thrifty(0.97), note: tellOutput(budget.OutputTokens), workers: []int{outputPlenty}}},
 	{name: "output tokens, a plain minute", server: ai(throttletest.ChargeUsed, limits(throttletest.TokenBucket(outputQuota, window, outputQuota).Of(budget.OutputTokens)), told(throttletest.Announce{Dialect: headers.Anthropic})),
 		client: declare(budget.PerMinute(outputQuota).Of(budget.OutputTokens)), preset: llm.Preset,
-		calls: 3000, body: chat, bound: outputTime, want: want{per1000: 5, together: thrifty(0.8), note: tellOutput(budget.OutputTokens), workers: []int{outputPlenty},
-			short: "use of 0.97: a policy without a burst is counted as a log, in which what calls under way have reserved stands until they end"}},
+		calls: 3000, body: chat, bound: outputTime, want: want{per1000: 5, together: thrifty(0.97 * 10 / 9), note: tellOutput(budget.OutputTokens), workers: []int{outputPlenty}}}, // the minute that the bucket holds comes on top of nine that flow in
 	{name: "output tokens, only told", server: ai(throttletest.ChargeUsed, limits(throttletest.TokenBucket(outputQuota, window, outputBurst).Of(budget.OutputTokens)), told(throttletest.Announce{Dialect: headers.Anthropic})),
 		preset: llm.Preset,
-		calls:  1500, body: chat, bound: outputTime, want: want{per1000: 13, note: tellOutput(budget.OutputTokens), workers: []int{outputPlenty},
-			short: "use of 0.97 and no debt: no Remaining holds what calls under way will use, and each is taken for the most of it; declare the limit"}},
+		calls:  4000, body: chat, bound: outputTime, want: want{per1000: 5, together: thrifty(0.97), note: tellOutput(budget.OutputTokens), workers: []int{outputPlenty}}},
 	{name: "most charged, told", server: ai(throttletest.ChargeMax, chargedMost, told(throttletest.Announce{Dialect: headers.OpenAI})),
 		client: declare(budget.PerMinute(mostQuota).Of(budget.Tokens).WithBurst(mostQuota / 6)), preset: llm.Preset,
 		calls: 1000, body: chat, bound: mostTime, want: want{ratio: 1.5, per1000: 1, workers: []int{outputPlenty}}}, // the first answers take long to come, and nobody is sure before
