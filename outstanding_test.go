@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -149,6 +150,61 @@ func TestWhatIsDeclaredIsBelievedWhereCallsCountWhenTheyEnd(t *testing.T) {
 					assert.False(t, c.believed && d.mirror != nil, "its own count is what counts")
 				}
 			})
+		})
+	}
+}
+
+// Answers of a hundred tokens that take ten seconds, from a bucket of ten such that gets back ten more in that time, which nobody has declared.
+func TestWhatCallsUnderWayUseIsForeseenFromWhatIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const workers, each, output = 15, 20, 100
+		up := throttletest.NewUpstream(throttletest.WithCharge(throttletest.ChargeUsed), throttletest.WithOutputTokens(output, 0), throttletest.WithDialect(headers.Anthropic),
+			throttletest.WithLatency(throttletest.Latency{PerToken: 10 * time.Second / output}), throttletest.WithLimits(throttletest.TokenBucket(6000, time.Minute, 1000).Of(budget.OutputTokens)))
+		client, tr := client(t, up, WithCost(func(*http.Request) budget.Cost { return budget.Cost{budget.OutputTokens: 2 * output} }),
+			WithUsage(func(*http.Response, []byte) budget.Cost { return budget.Cost{budget.OutputTokens: output} }))
+		var all sync.WaitGroup
+		for range workers {
+			all.Go(func() {
+				for range each {
+					resp, err := client.Post(api, "application/json", strings.NewReader(`{"max_tokens":200}`))
+					if assert.NoError(t, err) {
+						_, _ = io.Copy(io.Discard, resp.Body)
+						resp.Body.Close()
+					}
+				}
+			})
+		}
+		all.Wait()
+		assert.Zero(t, up.Stats().Refused)
+		assert.LessOrEqual(t, up.Stats().Debt[budget.OutputTokens], 500., "those that left before the first answer")
+		least := time.Duration(workers*each-10) * time.Second // the bucket's burst and its rate
+		assert.LessOrEqual(t, time.Since(epoch), least*120/100)
+		l := tr.find(tr.Snapshot()[0].Key)
+		stock, known := l.mirrors[0].stock(time.Now())
+		assert.True(t, known)
+		assert.InDelta(t, 100, stock.Rate, 5)
+	})
+}
+
+// Once the server has shown that it gets tokens back steadily, a declared minute is counted by what it tells: as a log, what calls under way have reserved
+// would stand until they end.
+func TestAPlainMinuteIsCountedByWhatIsToldOfABucket(t *testing.T) {
+	for name, c := range map[string]struct {
+		declared budget.Policy
+		paired   bool
+	}{
+		"the same":       {budget.PerMinute(1000).Of(budget.OutputTokens), true},
+		"less":           {budget.PerMinute(900).Of(budget.OutputTokens), false},
+		"with its burst": {budget.PerMinute(1000).Of(budget.OutputTokens).WithBurst(1000), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := newLane("k", &config{share: 1}, newTotal(0), []budget.Policy{c.declared}, epoch)
+			require.NoError(t, err)
+			m := &announced{meterName: meterName{unit: budget.OutputTokens}, lane: l, mirror: mirror.New(epoch), limit: 1000, proven: true, late: true, steady: true}
+			l.mirrors = append(l.mirrors, m)
+			l.pair()
+			assert.Equal(t, c.paired, l.ofKey[0].mirror == m)
+			assert.Equal(t, !c.paired, m.known, "what is declared counts for itself")
 		})
 	}
 }

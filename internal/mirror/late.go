@@ -52,13 +52,28 @@ func (l *late) hear(r *reading, guard moment) {
 	if !l.yes || r.sent < l.sent {
 		return
 	}
-	l.left, l.sent = r.left, r.sent
-	if rise := l.used.upTo(r.sent-guard) + r.left - r.slack - l.high; l.high > 0 {
-		l.rate = max(l.rate, rise/secs(r.sent-l.highAt+guard))
+	if r.left < 1 { // perhaps in debt, which no answer tells
+		l.left, l.sent = min(r.left, l.at(r.sent)), r.sent
+	} else {
+		l.left, l.sent = r.left, r.sent
+		l.steepen(r, guard)
 	}
 	if full := r.left+r.slack+1 > r.limit; full || l.high == 0 || r.sent-l.highAt > lateMemory {
 		l.high, l.highAt = l.used.within(r.sent+guard)+r.left+r.slack, r.sent
 	}
+}
+
+// steepen raises the rate to what an answer shows it to be at least.
+func (l *late) steepen(r *reading, guard moment) {
+	if l.high > 0 {
+		rise := l.used.upTo(r.sent-guard) + r.left - r.slack - l.high
+		l.rate = max(l.rate, rise/secs(r.sent-l.highAt+guard))
+	}
+}
+
+// at is what was left at t, if nobody else draws.
+func (l *late) at(t moment) float64 {
+	return l.left + l.rate*secs(t-l.sent) - (l.used.upTo(t) - l.used.upTo(l.sent))
 }
 
 // resize follows a limit that became by times as high.
@@ -105,7 +120,7 @@ func (m *Mirror) Stock(now time.Time) (s Stock, known bool) {
 	}
 	t := m.since(now)
 	s.Most, s.Rate = m.most(), m.allowLate(t)
-	left := min(l.left+l.rate*secs(t-l.sent)-(l.used.total-l.used.upTo(l.sent)), m.limit)
+	left := min(l.at(t), m.limit)
 	if s.Most < m.limit {
 		left = min(left-(m.limit-s.Most), l.allow.level)
 	}

@@ -83,6 +83,17 @@ func TestRateIsWhatHasSurelyComeBack(t *testing.T) {
 	assert.Equal(t, time.Hour, Stock{}.After(1))
 }
 
+// A bucket in debt has nothing left, and does not tell how much it owes.
+func TestDebtIsForeknown(t *testing.T) {
+	k := newLateTalk(t)
+	k.ask(0, s, 1000, 200)
+	k.ask(11*s, 12*s, 900, 1500)
+	k.ask(13*s, 14*s, 0, 0)
+	stock := k.stock(14 * s)
+	assert.InDelta(t, -573, stock.Left, 2, "900 and 27 that came back, less 1500")
+	assert.InDelta(t, 9, stock.Rate, 0.1, "which is no leap of what it gets back")
+}
+
 // Half of the bucket is ours: half stays in it, and half of what comes back is ours.
 func TestStockBelowACap(t *testing.T) {
 	k := newLateTalk(t)
