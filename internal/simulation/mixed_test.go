@@ -81,7 +81,7 @@ var mixedScenarios = []scenario{
 	{name: "sizes 1 to 20, declared", server: server(mixedBuckets),
 		client: append(declare(budget.PerMinute(quota).WithBurst(burst), budget.PerMinute(mixedQuota).Of(budget.Tokens).WithBurst(mixedBurst)), counting),
 		calls:  1500, body: mixed, bound: bothFull(quota, burst, mixedQuota, mixedBurst),
-		want: want{ratio: 1.03, per1000: 1, check: inPlace, workers: []int{16, 256}, jitters: everyJitter}},
+		want: want{ratio: 1.03, per1000: 1, check: inPlace, workers: []int{16, 256}}},
 	{name: "sizes 1 to 20, headers", server: server(mixedBuckets, told(throttletest.Announce{Dialect: headers.OpenAI})),
 		client: []throttle.Option{counting},
 		calls:  1500, body: mixed, bound: bothFull(quota, burst, mixedQuota, mixedBurst),

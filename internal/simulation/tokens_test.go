@@ -129,6 +129,10 @@ var tokenScenarios = []scenario{
 	{name: "output tokens, only told", server: ai(throttletest.ChargeUsed, limits(throttletest.TokenBucket(outputQuota, window, outputBurst).Of(budget.OutputTokens)), told(throttletest.Announce{Dialect: headers.Anthropic})),
 		preset: llm.Preset,
 		calls:  4000, body: chat, bound: outputTime, want: want{per1000: 5, together: thrifty(0.97), note: tellOutput(budget.OutputTokens), workers: []int{outputPlenty}}},
+	{name: "output tokens, told to a crowd", server: ai(throttletest.ChargeUsed, limits(throttletest.TokenBucket(outputQuota, window, outputBurst).Of(budget.OutputTokens)), told(throttletest.Announce{Dialect: headers.Anthropic})),
+		preset: llm.Preset,
+		calls:  4000, body: chat, bound: outputTime, want: want{per1000: 5, note: tellOutput(budget.OutputTokens), workers: []int{256},
+			short: "use of 0.97 and a debt of one second: no answer comes in two seconds, nobody is waited for longer, and all 256 leave who use twice what the bucket holds and gets back"}},
 	{name: "most charged, told", server: ai(throttletest.ChargeMax, chargedMost, told(throttletest.Announce{Dialect: headers.OpenAI})),
 		client: declare(budget.PerMinute(mostQuota).Of(budget.Tokens).WithBurst(mostQuota / 6)), preset: llm.Preset,
 		calls: 1000, body: chat, bound: mostTime, want: want{ratio: 1.5, per1000: 1, workers: []int{outputPlenty}}}, // the first answers take long to come, and nobody is sure before
@@ -140,6 +144,7 @@ var tokenScenarios = []scenario{
 func TestTokensThatAreCountedWhenTheAnswerEnds(t *testing.T) {
 	t.Log(heading)
 	for _, s := range tokenScenarios {
+		s.want.jitters = []time.Duration{usualJitter} // which is nothing beside ten seconds
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			judge(t, s)
