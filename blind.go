@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/budget"
+	"github.com/seed-18ca0a92/throttle/headers"
 	"github.com/seed-18ca0a92/throttle/internal/bank"
 )
 
@@ -23,10 +24,11 @@ const (
 // until refusals have spoken against it.
 func (l *lane) watch(w *waiter, a *answer) {
 	if a.kind == refused && l.believes() {
-		l.doubt(w, a.received)
-	} else {
+		l.doubt(w, a)
+	} else if !l.curbed {
 		l.doubts = max(l.doubts-trustRegained, 0)
 	}
+	l.curbed = false
 	switch {
 	case l.bank == nil && (l.doubts >= trustRefusals || !l.believes()):
 		l.bank = bank.New()
@@ -35,15 +37,36 @@ func (l *lane) watch(w *waiter, a *answer) {
 	}
 }
 
-// doubt notes a refusal that nothing explains. One of a call that left before the last such refusal was here tells nothing new.
-func (l *lane) doubt(w *waiter, now time.Time) {
-	if w.left.Before(l.doubted) || l.explained(w, now) {
+// doubt notes a refusal that nothing explains. One of a call that left before the last such refusal was here tells nothing new. One that says itself
+// that plenty is left counts double: neither jitter nor others come to so much.
+func (l *lane) doubt(w *waiter, a *answer) {
+	if w.left.Before(l.doubted) || l.explained(w, a.received) {
 		return
 	}
-	l.doubted = now
+	l.doubted = a.received
 	l.doubts++
+	if plentyLeft(a.report) {
+		l.doubts++
+	}
 	l.net.doubt()
 	l.eachDeclared((*declared).doubt)
+}
+
+// plentyPart is the part of a limit that is plenty.
+const plentyPart = 0.1
+
+// plentyLeft reports whether an answer tells what is left of requests, and that it is plenty of each limit.
+func plentyLeft(r *headers.Report) (plenty bool) {
+	for _, q := range r.Quotas {
+		if q.Unit != budget.Requests || !q.Remaining.Known || !q.Limit.Known {
+			continue
+		}
+		if q.Remaining.Value < plentyPart*q.Limit.Value {
+			return false
+		}
+		plenty = true
+	}
+	return plenty
 }
 
 // believes reports whether somebody has said what the limit on requests is.
@@ -67,6 +90,7 @@ func (l *lane) probe(r *ruling, now time.Time) {
 			return
 		}
 	}
+	l.curbed = l.curbed || at.After(now)
 	r.delay(at, CauseAdaptive, nil)
 	r.alone = r.alone || alone
 }

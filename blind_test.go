@@ -3,11 +3,16 @@ package throttle
 import (
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/seed-18ca0a92/throttle/budget"
+	"github.com/seed-18ca0a92/throttle/headers"
+	"github.com/seed-18ca0a92/throttle/throttletest"
 )
 
 // A call that takes a minute is let in long before it is answered. After a refusal the others follow one that goes alone soon, not when
@@ -64,4 +69,45 @@ func TestAServerThatHasRecoveredIsUsedAgain(t *testing.T) {
 		flood(t, c, 1000, api)
 		assert.Less(t, time.Since(s.start), trouble+10*time.Minute)
 	})
+}
+
+// A limit per second that no header tells is worked out once, and obeyed as long as it holds anybody back.
+func TestAHiddenLimitIsNotForgottenWhileItBinds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := throttletest.NewUpstream(throttletest.WithDialect(headers.XRateLimit), throttletest.WithLatency(throttletest.Latency{Network: 10 * time.Millisecond}),
+			throttletest.WithLimits(throttletest.Quantised(600, time.Minute, time.Second)))
+		c, tr := client(t, up)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for range 150 {
+					_, _, err := get(c, api)
+					assert.NoError(t, err)
+				}
+			})
+		}
+		all.Wait()
+		assert.NotNil(t, tr.find(tr.Snapshot()[0].Key).bank)
+		assert.Less(t, up.Stats().Refused, 40, "what it takes to find out, once")
+	})
+}
+
+func TestPlentyIsWhatEachQuotaOfRequestsHasMuchOf(t *testing.T) {
+	quota := func(unit string, limit, left float64) headers.Quota {
+		return headers.Quota{Unit: unit, Limit: headers.Some(limit), Remaining: headers.Some(left)}
+	}
+	for name, c := range map[string]struct {
+		quotas []headers.Quota
+		plenty bool
+	}{
+		"nothing told":          {nil, false},
+		"much":                  {[]headers.Quota{quota(budget.Requests, 100, 50)}, true},
+		"little":                {[]headers.Quota{quota(budget.Requests, 100, 5)}, false},
+		"much of one of two":    {[]headers.Quota{quota(budget.Requests, 100, 50), quota(budget.Requests, 1000, 0)}, false},
+		"much of another unit":  {[]headers.Quota{quota(budget.Tokens, 100, 50)}, false},
+		"little of another one": {[]headers.Quota{quota(budget.Tokens, 100, 0), quota(budget.Requests, 100, 50)}, true},
+		"no limit":              {[]headers.Quota{{Unit: budget.Requests, Remaining: headers.Some(50.)}}, false},
+	} {
+		assert.Equal(t, c.plenty, plentyLeft(&headers.Report{Quotas: c.quotas}), name)
+	}
 }

@@ -46,6 +46,7 @@ type lane struct {
 	bank      *bank.Bank      // nil while something is announced, or declared and believed
 	doubts    float64         // refusals that speak against what is declared
 	doubted   time.Time       // when the last of them was counted
+	curbed    bool            // the bank has put a call off since the last answer
 	account   *shared         // the key's budgets in a store; nil without one
 	accounts  map[int]*shared // likewise those of its routes
 	asks      bool            // the policy function is to be asked again

@@ -48,6 +48,9 @@ func (w *clockWindow) heed(e *evidence, h hint) {
 		return
 	}
 	edge := w.opening(h.to + w.span/2) // the one nearest to the latest moment named
+	if earlier := edge - w.span; edge-w.slack > h.to && earlier >= h.from {
+		edge = earlier // a second, or less, that was told in whole seconds holds more than one edge
+	}
 	w.compare(e, hint{from: h.from, to: h.to + w.slack}, edge)
 	w.denied = w.denied || h.from > e.at+w.span+2*e.guard // the next edge is nearer
 	if w.named && !w.denied {
