@@ -37,10 +37,11 @@ func (l *lane) watch(w *waiter, a *answer) {
 	}
 }
 
-// doubt notes a refusal that nothing explains. One of a call that left before the last such refusal was here tells nothing new. One that says itself
+// doubt notes a refusal that nothing explains. One of a call that left before the last such refusal was here tells nothing new, nor
+// does one of a row that may be an outage. One that says itself
 // that plenty is left counts double: neither jitter nor others come to so much.
 func (l *lane) doubt(w *waiter, a *answer) {
-	if w.left.Before(l.doubted) || l.explained(w, a.received) {
+	if w.left.Before(l.doubted) || l.outage.inARow > 0 || l.explained(w, a.received) {
 		return
 	}
 	l.doubted = a.received

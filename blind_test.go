@@ -92,6 +92,29 @@ func TestAHiddenLimitIsNotForgottenWhileItBinds(t *testing.T) {
 	})
 }
 
+// Where limits are believed, a server that refuses everything for a while and says nothing is down: one call at a time asks whether it is back, no law is
+// made of it, and all go on soon after.
+func TestAStormOfRefusalsHoldsTheKey(t *testing.T) {
+	const calls, storm = 40, 20 * time.Second
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(nil)
+		s.latency = 50 * time.Millisecond
+		refusals := 0
+		s.reply = func(n int, _ *http.Request) reply {
+			if n > 1 && time.Since(s.start) < storm {
+				refusals++
+				return tooMany()
+			}
+			return reply{}
+		}
+		c, tr := client(t, s, WithPolicies(budget.PerMinute(600).WithBurst(60)))
+		flood(t, c, calls, api)
+		assert.Less(t, time.Since(s.start), storm*5/4+time.Second, "a fifth of the storm's time is lost at most")
+		assert.Less(t, refusals, calls+16, "those under way, and one at a time")
+		assert.Nil(t, tr.find(tr.Snapshot()[0].Key).bank)
+	})
+}
+
 func TestPlentyIsWhatEachQuotaOfRequestsHasMuchOf(t *testing.T) {
 	quota := func(unit string, limit, left float64) headers.Quota {
 		return headers.Quota{Unit: unit, Limit: headers.Some(limit), Remaining: headers.Some(left)}

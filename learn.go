@@ -55,7 +55,8 @@ func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 }
 
 // refusal holds the lane, unless the answer tells nothing new: budgets that explain it stop the others already, and a call that was sent
-// before the present hold began was refused for the same reason. Where no time is named, the bank of laws knows whether to hold.
+// before the present hold began was refused for the same reason. Where no time is named, the bank of laws knows whether to hold, and where
+// limits are believed, several refusals in a row are an outage like any other.
 func (l *lane) refusal(w *waiter, a *answer) time.Duration {
 	now := a.received
 	if w.generation != l.hold.generation || !a.report.RetryAfter.Known && l.explained(w, now) && !w.blindTo(a.report) {
@@ -66,6 +67,8 @@ func (l *lane) refusal(w *waiter, a *answer) time.Duration {
 		until = now.Add(max(wait.Value, l.cfg.backoff.Delay(1)) + spread(wait.Value))
 	} else if l.bank != nil {
 		until, _ = l.bank.Hold(now)
+	} else {
+		until = now.Add(l.outage.failed(now))
 	}
 	if !l.hold.extend(now, until, CauseHold) {
 		return 0

@@ -16,6 +16,9 @@ func throughWindow(w setting) time.Duration {
 	return time.Duration(turns)*window + serviceMean + w.roundTrip()
 }
 
+// noWait is how long a call waits where nothing is short.
+func noWait(setting) time.Duration { return 0 }
+
 // throughBucket is how long a call may wait for a bucket: its turn among as many as there are workers, who come again as soon as they are
 // answered, and the time of two units more.
 func throughBucket(w setting) time.Duration {
