@@ -82,7 +82,7 @@ var dualScenarios = []scenario{
 	{name: "minute and day, headers", server: server(limits(throttletest.FixedWindow(500, window).Named("minute"), throttletest.Daily(10_000).Named("day")), told(throttletest.Announce{Dialect: headers.RateLimitList})),
 		calls: 2250, want: want{ratio: 1.03, per1000: 0.2}},
 	{name: "second and minute, headers", server: server(limits(throttletest.FixedWindow(20, time.Second).Named("second"), throttletest.FixedWindow(quota, window).Named("minute")), told(throttletest.Announce{Dialect: headers.RateLimitList, Round: throttletest.Exact})),
-		calls: work, want: want{ratio: 1.03, per1000: 0.6, short: "0.2: with 10 ms of jitter one call a minute is on the wrong side of a second's edge"}},
+		calls: work, want: want{ratio: 1.03, per1000: 0.6, short: "0.2: in one seed of five, with 10 ms of jitter, a few calls are on the wrong side of a second's edge"}},
 	{name: "second and minute, declared", server: server(limits(throttletest.FixedWindow(20, time.Second), throttletest.FixedWindow(quota, window)), told(throttletest.Announce{})),
 		client: declare(budget.PerSecond(20), budget.PerMinute(quota)), calls: work, want: want{ratio: 1.03, per1000: 0.6, short: "0.2: likewise"}},
 }
