@@ -49,6 +49,7 @@ type lane struct {
 	account   *shared         // the key's budgets in a store; nil without one
 	accounts  map[int]*shared // likewise those of its routes
 	asks      bool            // the policy function is to be asked again
+	foresees  bool            // some budget reckons with what calls under way will use
 
 	net      network
 	hold     hold
@@ -127,11 +128,12 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 	w.start, w.heldAt = now, l.hold.clock(now)
 	if w.bypass {
 		l.all.force()
-		l.spend(w, ruling{at: now}, now)
+		l.spend(w, &ruling{at: now}, now)
 		return true, nil
 	}
+	r := ruling{ever: true}
 	if l.waiting == 0 {
-		if r := l.rule(w, now); r.ever && !r.at.After(now) && l.admit(w, r, now) {
+		if l.judge(&r, w, now); r.ever && !r.at.After(now) && l.admit(w, &r, now) {
 			return true, nil
 		}
 	}
@@ -144,7 +146,7 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 		<-w.ready
 		return w.err == nil, w.err
 	}
-	r := l.rule(w, now)
+	r = l.rule(w, now)
 	err = l.full(w)
 	if err == nil {
 		err = l.refuse(w, r, now)
@@ -242,7 +244,7 @@ func (l *lane) quit(w *waiter, now time.Time) {
 }
 
 // admit takes everything that a newcomer needs, all or nothing, and reports whether it could.
-func (l *lane) admit(w *waiter, r ruling, now time.Time) bool {
+func (l *lane) admit(w *waiter, r *ruling, now time.Time) bool {
 	if !l.all.take(l) {
 		return false
 	}
@@ -252,7 +254,7 @@ func (l *lane) admit(w *waiter, r ruling, now time.Time) bool {
 }
 
 // spend books w as sent. It was due at r.at.
-func (l *lane) spend(w *waiter, r ruling, now time.Time) {
+func (l *lane) spend(w *waiter, r *ruling, now time.Time) {
 	for _, m := range w.class.meters {
 		if n := w.cost.of(m.what().unit); n != 0 {
 			m.take(now, r.at, n)

@@ -89,25 +89,26 @@ func BenchmarkCrowdDrains(b *testing.B) {
 	b.Run("lane", func(b *testing.B) {
 		for range b.N {
 			l := benchLane(b, WithPolicies(budget.PerSecond(crowdRate).WithBurst(1)))
-			drain(b, laneWaits(l))
+			drain(b, func(ctx context.Context) (func(), error) {
+				w := &waiter{cost: newCost(nil), mute: true}
+				return func() { l.leave(w) }, l.enter(ctx, w)
+			})
 		}
 	})
 	b.Run("acquire", func(b *testing.B) {
 		for range b.N {
 			l := benchLane(b, WithPolicies(budget.PerSecond(crowdRate).WithBurst(1)))
 			tr := &Transport{core: &core{cfg: l.cfg, lanes: map[string]*lane{"k": l}}}
-			drain(b, func(ctx context.Context) error {
+			drain(b, func(ctx context.Context) (func(), error) {
 				p, err := tr.Acquire(ctx, Call{Key: "k"})
-				if err == nil {
-					p.Done()
-				}
-				return err
+				return p.Done, err
 			})
 		}
 	})
 	b.Run("peer x-time-rate", func(b *testing.B) {
 		for range b.N {
-			drain(b, rate.NewLimiter(crowdRate, 1).Wait)
+			lim := rate.NewLimiter(crowdRate, 1)
+			drain(b, func(ctx context.Context) (func(), error) { return func() {}, lim.Wait(ctx) })
 		}
 	})
 }
@@ -123,8 +124,8 @@ func laneWaits(l *lane) func(context.Context) error {
 	}
 }
 
-// drain lets a crowd wait, and reports what it took.
-func drain(b *testing.B, wait func(context.Context) error) {
+// drain lets a crowd wait, and reports what it took. Each is late by the time from its turn until enter returns: it could send then.
+func drain(b *testing.B, enter func(context.Context) (leave func(), err error)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	left := make([]time.Duration, crowdSize)
@@ -132,10 +133,12 @@ func drain(b *testing.B, wait func(context.Context) error) {
 	runtime.GC() // of what came before
 	cpu, start := cpuTime(), time.Now()
 	done := gather(func() {
-		if err := wait(ctx); err != nil {
+		leave, err := enter(ctx)
+		if err != nil {
 			b.Error(err)
 		}
 		left[at.Add(1)-1] = time.Since(start)
+		leave()
 	})
 	done()
 	slices.Sort(left)

@@ -96,15 +96,25 @@ func (l *lane) leave(w *waiter) {
 		l.mu.Unlock()
 		return
 	}
-	if w.mute { // no answer has told, or will tell, that it is under way no longer
+	untold := w.mute && len(l.mirrors) > 0 // no answer has told, or will tell, that it is under way no longer
+	if untold {
 		l.lostAnswer(w, time.Now())
 	}
 	l.land(w)
 	if l.waiting > 0 {
-		l.pump(time.Now())
+		if now := time.Now(); untold || l.counts(now) {
+			l.pump(now)
+		}
 	}
 	l.mu.Unlock()
 	l.all.give()
+}
+
+// counts reports whether it makes a difference to those who wait how many calls are under way. Mostly they wait for a time, and the timer
+// is set.
+func (l *lane) counts(now time.Time) bool {
+	timed := l.alarm.After(now) && (l.open > 0 || l.alarm.Sub(now) <= l.cfg.maxHold)
+	return !timed || l.bank != nil || l.foresees || l.places.Load() > 0
 }
 
 // lose gives back the slot of a call that brought no answer, and its units too if nothing reached the server. A broken one may mean

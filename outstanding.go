@@ -41,6 +41,7 @@ func (d *declared) foresee(sent, now time.Time, used float64) {
 		if err != nil {
 			return // it was checked before
 		}
+		d.lane.foresees = true
 		d.outstanding = &outstanding{truth: truth, burst: d.ours.Burst, rate: d.ours.Limit / d.ours.Window.Seconds(), mean: used, life: now.Sub(sent)}
 	}
 	o := d.outstanding
