@@ -46,12 +46,12 @@ func BenchmarkEnterAndLeave(b *testing.B) {
 	} {
 		b.Run(two.name, func(b *testing.B) {
 			l := benchLane(b, WithPolicies(two.policies...), WithMaxInFlight(10))
-			w := waiter{cost: newCost(nil), mute: true}
+			w := waiter{ticket: &ticket{cost: newCost(nil), mute: true}}
 			measure(b, func() {
 				if err := l.enter(ctx, &w); err != nil {
 					b.Fatal(err)
 				}
-				l.leave(&w)
+				l.leave(w.ticket)
 			})
 		})
 	}
@@ -90,8 +90,8 @@ func BenchmarkCrowdDrains(b *testing.B) {
 		for range b.N {
 			l := benchLane(b, WithPolicies(budget.PerSecond(crowdRate).WithBurst(1)))
 			drain(b, func(ctx context.Context) (func(), error) {
-				w := &waiter{cost: newCost(nil), mute: true}
-				return func() { l.leave(w) }, l.enter(ctx, w)
+				w := &waiter{ticket: &ticket{cost: newCost(nil), mute: true}}
+				return func() { l.leave(w.ticket) }, l.enter(ctx, w)
 			})
 		}
 	})
@@ -115,10 +115,10 @@ func BenchmarkCrowdDrains(b *testing.B) {
 
 func laneWaits(l *lane) func(context.Context) error {
 	return func(ctx context.Context) error {
-		w := &waiter{cost: newCost(nil), mute: true}
+		w := &waiter{ticket: &ticket{cost: newCost(nil), mute: true}}
 		err := l.enter(ctx, w)
 		if err == nil {
-			l.leave(w)
+			l.leave(w.ticket)
 		}
 		return err
 	}
@@ -223,7 +223,7 @@ func BenchmarkAdmissionWhileOthersWait(b *testing.B) {
 			defer l.mu.Unlock()
 			now := time.Now()
 			for range waiting {
-				w := &waiter{cost: newCost(nil), mute: true, class: l.order[0], ready: make(chan struct{}, 1)}
+				w := &waiter{ticket: &ticket{cost: newCost(nil), mute: true, class: l.order[0]}, ready: make(chan struct{}, 1)}
 				l.push(w)
 			}
 			measure(b, func() {
@@ -234,7 +234,7 @@ func BenchmarkAdmissionWhileOthersWait(b *testing.B) {
 					b.Fatal("nobody was admitted")
 				}
 				<-w.ready
-				l.land(w)
+				l.land(w.ticket)
 				l.push(w)
 			})
 		})
