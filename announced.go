@@ -70,15 +70,15 @@ func (a *announced) give(_, now time.Time, n float64)  { a.mirror.Settle(now, n)
 func (a *announced) amend(_, now time.Time, n float64) { a.mirror.Amend(now, n) }
 func (a *announced) state(now time.Time) budget.State  { return a.mirror.State(now) }
 
-// spent reports whether the mirror has counted what w took when it left, or, if w was under way then already, when it was made.
-func (a *announced) spent(w *waiter) bool {
+// spent reports whether the mirror has counted what a call took when it left, or, if it was under way then already, when it was made.
+func (a *announced) spent(t *ticket) bool {
 	switch {
-	case w.order == a.maker:
+	case t.order == a.maker:
 		return true
-	case w.order < a.first:
-		return a.unit == budget.Requests && !w.mute
+	case t.order < a.first:
+		return a.unit == budget.Requests && !t.mute
 	}
-	return w.order <= a.joint || a.covers(w.class)
+	return t.order <= a.joint || a.covers(t.class)
 }
 
 func (a *announced) network() mirror.Network {
@@ -167,7 +167,7 @@ func (id *quotaID) of(q *headers.Quota) bool {
 // hear tells the mirror what an answer said of its quota, which may be nothing.
 func (m *announced) hear(w *waiter, a *answer) (news bool) {
 	q := m.told(a.report)
-	spent := m.spent(w)
+	spent := m.spent(w.ticket)
 	switch {
 	case q == nil && !spent:
 		return false // a call to another resource
@@ -205,12 +205,12 @@ func (m *announced) told(r *headers.Report) *headers.Quota {
 }
 
 // lostAnswer tells every mirror that a call is under way no longer, though no answer came.
-func (l *lane) lostAnswer(w *waiter, now time.Time) {
+func (l *lane) lostAnswer(t *ticket, now time.Time) {
 	for _, m := range l.mirrors {
-		if !m.spent(w) {
+		if !m.spent(t) {
 			continue
 		}
-		m.mirror.Learn(mirror.Answer{Sent: w.left, Received: now, Cost: w.cost.of(m.unit)}, m.network())
+		m.mirror.Learn(mirror.Answer{Sent: t.left, Received: now, Cost: t.cost.of(m.unit)}, m.network())
 	}
 }
 

@@ -57,7 +57,7 @@ func (x *exchange) attempt() outcome {
 	body, err := x.nextBody()
 	if err != nil {
 		x.leaving = false
-		x.lane.lose(&x.w, true, false)
+		x.lane.lose(&x.ticket, true, false)
 		return outcome{err: err}
 	}
 	x.result.Attempts++
@@ -193,7 +193,7 @@ func (x *exchange) lost(resp *http.Response, ctx context.Context, err error) out
 	}
 	x.release()
 	o := classifyError(x.ctx.Context, x.req, err)
-	held := x.lane.lose(&x.w, o.unsent, o.kind == failed && err != errAttemptTimeout)
+	held := x.lane.lose(&x.ticket, o.unsent, o.kind == failed && err != errAttemptTimeout)
 	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Duration: x.received.Sub(x.sent), Err: err})
 	x.tellHold(held, &o)
 	return o
@@ -213,13 +213,11 @@ func (x *exchange) tellHold(held time.Duration, o *outcome) {
 
 // answered reads what an answer says, and tells the lane.
 func (x *exchange) answered(resp *http.Response) outcome {
-	r := x.t.readers.Get().(*reader)
-	o := r.read(x.t.cfg, &x.lane.shape, resp, x.received)
+	o := x.reader.read(x.t.cfg, &x.lane.shape, resp, x.received)
 	learned := x.lane.learn(&x.w, &answer{
-		sent: x.sent, received: x.received, kind: o.kind, status: resp.StatusCode, report: &r.report, header: resp.Header,
+		sent: x.sent, received: x.received, kind: o.kind, status: resp.StatusCode, report: &x.reader.report, header: resp.Header,
 	})
 	x.learned = true
-	x.t.readers.Put(r)
 	x.result.Asked = max(x.result.Asked, o.asked)
 	if x.observed() {
 		x.tell(&o, learned)

@@ -21,7 +21,7 @@ type answerBody struct {
 
 // watch puts the body of resp under watch, or lets the slot go at once if there is none.
 func (x *exchange) watch(resp *http.Response) {
-	if x.w.flight == nil {
+	if x.ticket.flight == nil {
 		return // an earlier answer, whose slot is back already
 	}
 	if bodiless(resp) {
@@ -94,7 +94,7 @@ func (x *exchange) finish() bool {
 		return false
 	}
 	x.release()
-	x.lane.leave(&x.w)
+	x.lane.leave(&x.ticket)
 	return true
 }
 

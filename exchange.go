@@ -12,15 +12,15 @@ import (
 
 // exchange is one call of RoundTrip with all its attempts. It is one allocation, and lives as long as the response does.
 type exchange struct {
-	t    *Transport
-	lane *lane
-	req  *http.Request // the caller's: never changed
-	call *Call         // what the caller asks for: never changed, never nil
-	ctx  exchangeContext
-	w    waiter
+	*round // nil when RoundTrip is over
+	t      *Transport
+	lane   *lane
+	req    *http.Request // the caller's: never changed
+	first  http.Request  // its copy for the first attempt
+	call   *Call         // what the caller asks for: never changed, never nil
+	ctx    exchangeContext
+	ticket ticket
 
-	sent     time.Time               // when the current attempt left
-	received time.Time               // when its answer, or its error, came
 	cancel   context.CancelCauseFunc // of its own context; nil without an attempt timeout
 	resp     *http.Response          // its answer, while it is in nobody else's hands
 	leaving  bool                    // the lane lets it go, and it is not sent yet
@@ -33,6 +33,27 @@ type exchange struct {
 	body    answerBody // of the answer that is handed out, see watch
 	result  Result
 	settled bool // guarded by lane.mu
+}
+
+// round is what an exchange needs as long as RoundTrip runs; the next one uses it again.
+type round struct {
+	w              waiter
+	reader         reader
+	sent, received time.Time // when the current attempt left, and when its answer, or its error, came
+}
+
+// start takes what is needed while RoundTrip runs.
+func (x *exchange) start() {
+	x.round = x.t.rounds.Get().(*round)
+	x.w = waiter{ticket: &x.ticket}
+}
+
+// rest gives it back.
+func (x *exchange) rest() {
+	r := x.round
+	x.round = nil
+	r.w = waiter{}
+	x.t.rounds.Put(r)
 }
 
 // exchangeContext carries the exchange to whoever sees the request: to ResultOf by way of the response, and to a Transport further in.
@@ -105,7 +126,7 @@ func (x *exchange) find(key string) (err error) {
 			x.lane.weighted.Store(true)
 		}
 	}
-	x.w.req, x.w.cost = x.req, newCost(c.Clone())
+	x.w.req, x.ticket.cost = x.req, newCost(c.Clone())
 	x.w.routes = x.t.cfg.routes.set(x.req)
 	return nil
 }
@@ -120,7 +141,7 @@ func (x *exchange) estimateAgain() {
 		return
 	}
 	if c := x.t.cfg.cost(x.req); c.Validate() == nil {
-		x.lane.reprice(&x.w, newCost(c.Clone()))
+		x.lane.reprice(&x.ticket, newCost(c.Clone()))
 	}
 }
 
@@ -146,6 +167,7 @@ func (x *exchange) end(o outcome) (*http.Response, error) {
 	}
 	x.resp = nil
 	x.ended.Store(true)
+	x.rest()
 	if x.call.Result != nil {
 		*x.call.Result = x.result
 	}
@@ -166,6 +188,7 @@ func (x *exchange) unwind() {
 	if x.ended.Swap(true) {
 		return
 	}
+	// The round is not given back: whoever has panicked may still hold on to parts of it.
 	if !x.closed {
 		closeBody(x.req)
 	}
@@ -174,13 +197,13 @@ func (x *exchange) unwind() {
 	}
 	x.release()
 	switch {
-	case x.w.flight == nil:
+	case x.ticket.flight == nil:
 	case x.leaving:
-		x.lane.lose(&x.w, true, false)
+		x.lane.lose(&x.ticket, true, false)
 	case x.learned:
-		x.lane.leave(&x.w)
+		x.lane.leave(&x.ticket)
 	default:
-		x.lane.lose(&x.w, false, false)
+		x.lane.lose(&x.ticket, false, false)
 	}
 }
 

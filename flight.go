@@ -26,7 +26,7 @@ func (f *flights) start(now time.Time, costly bool) *flight {
 	} else {
 		f.spare = one.next
 	}
-	*one = flight{since: now, costly: costly, prev: f.newest}
+	one.since, one.costly, one.prev, one.next = now, costly, f.newest, nil
 	if costly {
 		f.costly++
 	}

@@ -11,7 +11,7 @@ const loneStart = 2 * time.Second
 type gate struct {
 	state gateState
 	since time.Time // when the call that flies left
-	flyer *waiter
+	flyer *ticket
 }
 
 type gateState uint8
@@ -29,8 +29,8 @@ func (g *gate) close() {
 	}
 }
 
-// send makes w the one that crosses.
-func (g *gate) send(now time.Time, w *waiter) { *g = gate{state: flying, since: now, flyer: w} }
+// send makes t the one that crosses.
+func (g *gate) send(now time.Time, t *ticket) { *g = gate{state: flying, since: now, flyer: t} }
 
 // shut is until when nobody may pass, and whether somebody is crossing.
 func (g *gate) shut(now time.Time) (until time.Time, yes bool) {
@@ -45,16 +45,16 @@ func (g *gate) shut(now time.Time) (until time.Time, yes bool) {
 	return until, true
 }
 
-// answered opens the gate if w was the one that crossed.
-func (g *gate) answered(w *waiter) {
-	if g.flyer == w {
+// answered opens the gate if t was the one that crossed.
+func (g *gate) answered(t *ticket) {
+	if g.flyer == t {
 		*g = gate{}
 	}
 }
 
-// lost lets the next call cross, if w was the one that did and no answer came.
-func (g *gate) lost(w *waiter) {
-	if g.flyer == w {
+// lost lets the next call cross, if t was the one that did and no answer came.
+func (g *gate) lost(t *ticket) {
+	if g.flyer == t {
 		*g = gate{state: due}
 	}
 }

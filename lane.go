@@ -50,6 +50,7 @@ type lane struct {
 	account   *shared         // the key's budgets in a store; nil without one
 	accounts  map[int]*shared // likewise those of its routes
 	asks      bool            // the policy function is to be asked again
+	foresees  bool            // some budget reckons with what calls under way will use
 
 	net      network
 	hold     hold
@@ -128,11 +129,12 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 	w.start, w.heldAt = now, l.hold.clock(now)
 	if w.bypass {
 		l.all.force()
-		l.spend(w, ruling{at: now}, now)
+		l.spend(w, &ruling{at: now}, now)
 		return true, nil
 	}
+	r := ruling{ever: true}
 	if l.waiting == 0 {
-		if r := l.rule(w, now); r.ever && !r.at.After(now) && l.admit(w, r, now) {
+		if l.judge(&r, w, now); r.ever && !r.at.After(now) && l.admit(w, &r, now) {
 			return true, nil
 		}
 	}
@@ -145,7 +147,7 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 		<-w.ready
 		return w.err == nil, w.err
 	}
-	r := l.rule(w, now)
+	r = l.rule(w, now)
 	err = l.full(w)
 	if err == nil {
 		err = l.refuse(w, r, now)
@@ -223,7 +225,7 @@ func (l *lane) abandon(w *waiter, reason error) error {
 	default: // likewise, but nobody wants it any more
 		<-w.ready
 		undone = true
-		l.undo(w, now)
+		l.undo(w.ticket, now)
 		l.pump(now)
 	}
 	l.mu.Unlock()
@@ -243,7 +245,7 @@ func (l *lane) quit(w *waiter, now time.Time) {
 }
 
 // admit takes everything that a newcomer needs, all or nothing, and reports whether it could.
-func (l *lane) admit(w *waiter, r ruling, now time.Time) bool {
+func (l *lane) admit(w *waiter, r *ruling, now time.Time) bool {
 	if !l.all.take(l) {
 		return false
 	}
@@ -253,7 +255,7 @@ func (l *lane) admit(w *waiter, r ruling, now time.Time) bool {
 }
 
 // spend books w as sent. It was due at r.at.
-func (l *lane) spend(w *waiter, r ruling, now time.Time) {
+func (l *lane) spend(w *waiter, r *ruling, now time.Time) {
 	for _, m := range w.class.meters {
 		if n := w.cost.of(m.what().unit); n != 0 {
 			m.take(now, r.at, n)
@@ -277,48 +279,48 @@ func (l *lane) spend(w *waiter, r ruling, now time.Time) {
 		l.retries.deposit()
 	}
 	if r.alone && !w.mute {
-		l.gate.send(now, w)
+		l.gate.send(now, w.ticket)
 	}
 	w.generation = l.hold.generation
 	w.held = l.hold.clock(now) - w.heldAt
 }
 
 // undo takes back a call that was admitted and never sent.
-func (l *lane) undo(w *waiter, now time.Time) {
-	for m := range l.taken(w) {
-		if n := w.cost.of(m.what().unit); n != 0 {
-			m.amend(w.left, now, n)
+func (l *lane) undo(t *ticket, now time.Time) {
+	for m := range l.taken(t) {
+		if n := t.cost.of(m.what().unit); n != 0 {
+			m.amend(t.left, now, n)
 		}
 	}
-	for _, a := range w.class.shared {
-		a.account.Give(now, w.cost.whole())
+	for _, a := range t.class.shared {
+		a.account.Give(now, t.cost.whole())
 	}
-	l.land(w)
-	l.disappear(w, now)
+	l.land(t)
+	l.disappear(t, now)
 }
 
-// taken is every budget that has counted what w cost. That is not what the class of w has now: mirrors may have come, or been found to stand
+// taken is every budget that has counted what a call cost. That is not what the class of it has now: mirrors may have come, or been found to stand
 // apart, since it left.
-func (l *lane) taken(w *waiter) iter.Seq[meter] {
+func (l *lane) taken(t *ticket) iter.Seq[meter] {
 	return func(yield func(meter) bool) {
-		for _, m := range w.class.meters {
-			if d, ok := m.(*declared); ok && d.counted(w) && !yield(d) {
+		for _, m := range t.class.meters {
+			if d, ok := m.(*declared); ok && d.counted(t) && !yield(d) {
 				return
 			}
 		}
 		for _, m := range l.mirrors {
-			if m.spent(w) && !yield(m) {
+			if m.spent(t) && !yield(m) {
 				return
 			}
 		}
 	}
 }
 
-// disappear tells whoever waits for the answer of w that none will come.
-func (l *lane) disappear(w *waiter, now time.Time) {
-	l.gate.lost(w)
-	if l.bank != nil && w.bankID != 0 {
-		l.bank.Lost(w.bankID-1, now)
+// disappear tells whoever waits for the answer of a call that none will come.
+func (l *lane) disappear(t *ticket, now time.Time) {
+	l.gate.lost(t)
+	if l.bank != nil && t.bankID != 0 {
+		l.bank.Lost(t.bankID-1, now)
 	}
-	w.bankID = 0
+	t.bankID = 0
 }

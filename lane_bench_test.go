@@ -46,12 +46,12 @@ func BenchmarkEnterAndLeave(b *testing.B) {
 	} {
 		b.Run(two.name, func(b *testing.B) {
 			l := benchLane(b, WithPolicies(two.policies...), WithMaxInFlight(10))
-			w := waiter{cost: newCost(nil), mute: true}
+			w := waiter{ticket: &ticket{cost: newCost(nil), mute: true}}
 			measure(b, func() {
 				if err := l.enter(ctx, &w); err != nil {
 					b.Fatal(err)
 				}
-				l.leave(&w)
+				l.leave(w.ticket)
 			})
 		})
 	}
@@ -89,42 +89,43 @@ func BenchmarkCrowdDrains(b *testing.B) {
 	b.Run("lane", func(b *testing.B) {
 		for range b.N {
 			l := benchLane(b, WithPolicies(budget.PerSecond(crowdRate).WithBurst(1)))
-			drain(b, laneWaits(l))
+			drain(b, func(ctx context.Context) (func(), error) {
+				w := &waiter{ticket: &ticket{cost: newCost(nil), mute: true}}
+				return func() { l.leave(w.ticket) }, l.enter(ctx, w)
+			})
 		}
 	})
 	b.Run("acquire", func(b *testing.B) {
 		for range b.N {
 			l := benchLane(b, WithPolicies(budget.PerSecond(crowdRate).WithBurst(1)))
 			tr := &Transport{core: &core{cfg: l.cfg, lanes: map[string]*lane{"k": l}}}
-			drain(b, func(ctx context.Context) error {
+			drain(b, func(ctx context.Context) (func(), error) {
 				p, err := tr.Acquire(ctx, Call{Key: "k"})
-				if err == nil {
-					p.Done()
-				}
-				return err
+				return p.Done, err
 			})
 		}
 	})
 	b.Run("peer x-time-rate", func(b *testing.B) {
 		for range b.N {
-			drain(b, rate.NewLimiter(crowdRate, 1).Wait)
+			lim := rate.NewLimiter(crowdRate, 1)
+			drain(b, func(ctx context.Context) (func(), error) { return func() {}, lim.Wait(ctx) })
 		}
 	})
 }
 
 func laneWaits(l *lane) func(context.Context) error {
 	return func(ctx context.Context) error {
-		w := &waiter{cost: newCost(nil), mute: true}
+		w := &waiter{ticket: &ticket{cost: newCost(nil), mute: true}}
 		err := l.enter(ctx, w)
 		if err == nil {
-			l.leave(w)
+			l.leave(w.ticket)
 		}
 		return err
 	}
 }
 
-// drain lets a crowd wait, and reports what it took.
-func drain(b *testing.B, wait func(context.Context) error) {
+// drain lets a crowd wait, and reports what it took. Each is late by the time from its turn until enter returns: it could send then.
+func drain(b *testing.B, enter func(context.Context) (leave func(), err error)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	left := make([]time.Duration, crowdSize)
@@ -132,10 +133,12 @@ func drain(b *testing.B, wait func(context.Context) error) {
 	runtime.GC() // of what came before
 	cpu, start := cpuTime(), time.Now()
 	done := gather(func() {
-		if err := wait(ctx); err != nil {
+		leave, err := enter(ctx)
+		if err != nil {
 			b.Error(err)
 		}
 		left[at.Add(1)-1] = time.Since(start)
+		leave()
 	})
 	done()
 	slices.Sort(left)
@@ -220,7 +223,7 @@ func BenchmarkAdmissionWhileOthersWait(b *testing.B) {
 			defer l.mu.Unlock()
 			now := time.Now()
 			for range waiting {
-				w := &waiter{cost: newCost(nil), mute: true, class: l.order[0], ready: make(chan struct{}, 1)}
+				w := &waiter{ticket: &ticket{cost: newCost(nil), mute: true, class: l.order[0]}, ready: make(chan struct{}, 1)}
 				l.push(w)
 			}
 			measure(b, func() {
@@ -231,7 +234,7 @@ func BenchmarkAdmissionWhileOthersWait(b *testing.B) {
 					b.Fatal("nobody was admitted")
 				}
 				<-w.ready
-				l.land(w)
+				l.land(w.ticket)
 				l.push(w)
 			})
 		})

@@ -34,8 +34,8 @@ func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 		l.answered = true
 		l.count()
 	}
-	l.gate.answered(w)
-	l.answer(w)
+	l.gate.answered(w.ticket)
+	l.answer(w.ticket)
 	learned.news = l.read(w, a)
 	l.watch(w, a)
 	l.testify(w, a)
@@ -44,7 +44,7 @@ func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 	}
 	switch {
 	case a.kind == failed && down(a.status):
-		learned.held = l.suffer(w, now)
+		learned.held = l.suffer(w.ticket, now)
 	case a.kind == final:
 		l.outage = outage{}
 	}
@@ -93,37 +93,47 @@ func (w *waiter) blindTo(r *headers.Report) bool {
 }
 
 // leave gives back the slot of a call whose answer has ended.
-func (l *lane) leave(w *waiter) {
+func (l *lane) leave(t *ticket) {
 	l.mu.Lock()
-	if w.flight == nil {
+	if t.flight == nil {
 		l.mu.Unlock()
 		return
 	}
-	if w.mute { // no answer has told, or will tell, that it is under way no longer
-		l.lostAnswer(w, time.Now())
+	untold := t.mute && len(l.mirrors) > 0 // no answer has told, or will tell, that it is under way no longer
+	if untold {
+		l.lostAnswer(t, time.Now())
 	}
-	l.land(w)
+	l.land(t)
 	if l.waiting > 0 {
-		l.pump(time.Now())
+		if now := time.Now(); untold || l.counts(now) {
+			l.pump(now)
+		}
 	}
 	l.mu.Unlock()
 	l.all.give()
 }
 
+// counts reports whether it makes a difference to those who wait how many calls are under way. Mostly they wait for a time, and the timer
+// is set.
+func (l *lane) counts(now time.Time) bool {
+	timed := l.alarm.After(now) && (l.open > 0 || l.alarm.Sub(now) <= l.cfg.maxHold)
+	return !timed || l.bank != nil || l.foresees || l.places.Load() > 0
+}
+
 // lose gives back the slot of a call that brought no answer, and its units too if nothing reached the server. A broken one may mean
 // that the server is down; the hold that follows is returned.
-func (l *lane) lose(w *waiter, unsent, broken bool) (held time.Duration) {
+func (l *lane) lose(t *ticket, unsent, broken bool) (held time.Duration) {
 	l.mu.Lock()
 	now := time.Now()
 	if unsent {
-		l.undo(w, now)
+		l.undo(t, now)
 	} else {
-		l.lostAnswer(w, now)
-		l.land(w)
-		l.disappear(w, now)
+		l.lostAnswer(t, now)
+		l.land(t)
+		l.disappear(t, now)
 	}
 	if broken {
-		held = l.suffer(w, now)
+		held = l.suffer(t, now)
 	}
 	l.pump(now)
 	l.mu.Unlock()
@@ -132,21 +142,21 @@ func (l *lane) lose(w *waiter, unsent, broken bool) (held time.Duration) {
 }
 
 // answer notes that the answer of a call has come, or never will; or that a permit is out of hand.
-func (l *lane) answer(w *waiter) {
-	if w.open {
-		w.open = false
+func (l *lane) answer(t *ticket) {
+	if t.open {
+		t.open = false
 		l.open--
-		if w.mute {
+		if t.mute {
 			l.permits--
 		}
 	}
 }
 
 // land takes a call out of those in flight.
-func (l *lane) land(w *waiter) {
-	l.answer(w)
-	l.flights.end(w.flight)
-	w.flight = nil
+func (l *lane) land(t *ticket) {
+	l.answer(t)
+	l.flights.end(t.flight)
+	t.flight = nil
 }
 
 // settle replaces the estimated cost of a call by the actual one, once.
@@ -154,52 +164,53 @@ func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	if x.settled || x.w.class == nil {
+	t := &x.ticket
+	if x.settled || t.class == nil {
 		return false
 	}
 	x.settled = true
-	for m := range l.taken(&x.w) {
+	for m := range l.taken(t) {
 		unit := m.what().unit
 		if n, ok := actual[unit]; ok {
-			if back := x.w.cost.of(unit) - n; x.w.open { // a permit, which is under way until it is done
-				m.amend(x.w.left, now, back)
+			if back := t.cost.of(unit) - n; t.open { // a permit, which is under way until it is done
+				m.amend(t.left, now, back)
 			} else {
-				m.give(x.w.left, now, back)
+				m.give(t.left, now, back)
 			}
-			m.what().settled(x.w.cost.of(unit), n)
+			m.what().settled(t.cost.of(unit), n)
 			if d, ok := m.(*declared); ok {
-				d.foresee(x.w.left, now, n)
+				d.foresee(t.left, now, n)
 			}
 		}
 	}
 	for _, m := range l.mirrors {
-		if n, ok := actual[m.unit]; ok && m.covers(x.w.class) {
-			m.foresee(x.w.left, now, n)
+		if n, ok := actual[m.unit]; ok && m.covers(t.class) {
+			m.foresee(t.left, now, n)
 		}
 	}
-	for _, a := range x.w.class.shared {
-		a.account.Give(now, x.w.cost.less(actual))
+	for _, a := range t.class.shared {
+		a.account.Give(now, t.cost.less(actual))
 	}
-	x.w.cost = x.w.cost.settled(actual)
+	t.cost = t.cost.settled(actual)
 	l.pump(now)
 	return true
 }
 
 // reprice replaces the cost of a call that has been admitted and is not sent yet.
-func (l *lane) reprice(w *waiter, c cost) {
+func (l *lane) reprice(t *ticket, c cost) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	for m := range l.taken(w) {
+	for m := range l.taken(t) {
 		unit := m.what().unit
-		if n := w.cost.of(unit) - c.of(unit); n != 0 {
-			m.amend(w.left, now, n)
+		if n := t.cost.of(unit) - c.of(unit); n != 0 {
+			m.amend(t.left, now, n)
 		}
 	}
-	for _, a := range w.class.shared {
-		a.account.Give(now, w.cost.saved(c))
+	for _, a := range t.class.shared {
+		a.account.Give(now, t.cost.saved(c))
 	}
-	w.cost = c
+	t.cost = c
 	l.pump(now)
 }
 

@@ -135,7 +135,7 @@ func (d *declared) take(now, due time.Time, n float64) {
 
 func (d *declared) give(taken, now time.Time, n float64)  { budget.GiveBack(d.law, taken, now, n) }
 func (d *declared) amend(taken, now time.Time, n float64) { d.give(taken, now, n) }
-func (d *declared) counted(w *waiter) bool                { return w.order > d.since }
+func (d *declared) counted(t *ticket) bool                { return t.order > d.since }
 func (d *declared) state(now time.Time) budget.State      { return d.law.State(now) }
 
 func latest(a, b time.Time) time.Time {

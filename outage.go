@@ -39,8 +39,8 @@ func down(status int) bool {
 
 // suffer takes into account that a call met a server that is not there, and is the hold that follows. Calls sent before a hold began
 // tell nothing new.
-func (l *lane) suffer(w *waiter, now time.Time) time.Duration {
-	if w.generation != l.hold.generation {
+func (l *lane) suffer(t *ticket, now time.Time) time.Duration {
+	if t.generation != l.hold.generation {
 		return 0
 	}
 	d := l.outage.failed(now)

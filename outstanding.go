@@ -50,7 +50,7 @@ func (d *declared) foresee(sent, now time.Time, used float64) {
 		if err != nil {
 			return // it was checked before
 		}
-		d.truth = truth
+		d.truth, d.lane.foresees = truth, true
 	}
 	d.truth.Give(now, -used)
 	d.outstanding = d.outstanding.learn(used, now.Sub(sent))
@@ -78,6 +78,7 @@ func (d *declared) overdrawn(now time.Time, n float64) bool {
 // foresee takes in what a call has used that was sent then, where the server counts that when it ends.
 func (a *announced) foresee(sent, now time.Time, used float64) {
 	if a.late && a.unit != budget.Requests {
+		a.lane.foresees = true
 		a.mirror.Use(now, used)
 		a.outstanding = a.outstanding.learn(used, now.Sub(sent))
 	}

@@ -29,6 +29,8 @@ func (t *Transport) Acquire(ctx context.Context, c Call) (*Permit, error) {
 	}
 	p := &Permit{x: exchange{t: t, call: &c}}
 	x := &p.x
+	x.start()
+	defer x.rest()
 	x.ctx = exchangeContext{ctx, x}
 	x.result.Key = c.Key
 	if err := c.Cost.Validate(); err != nil {
@@ -57,7 +59,7 @@ func (p *Permit) Settle(actual budget.Cost) { p.x.settle(actual) }
 // Done says that the work was done: its slot is free.
 func (p *Permit) Done() {
 	if p.ended.CompareAndSwap(false, true) {
-		p.x.lane.leave(&p.x.w)
+		p.x.lane.leave(&p.x.ticket)
 	}
 }
 
@@ -72,7 +74,7 @@ func (p *Permit) Cancel() {
 func (l *lane) cancel(x *exchange) {
 	l.mu.Lock()
 	now := time.Now()
-	l.undo(&x.w, now)
+	l.undo(&x.ticket, now)
 	x.settled = true
 	l.pump(now)
 	l.mu.Unlock()

@@ -32,7 +32,7 @@ func (l *lane) pump(now time.Time) {
 		l.overtake(w)
 		l.drop(w)
 		r.at = latest(r.at, due)
-		l.spend(w, r, now)
+		l.spend(w, &r, now)
 		w.ready <- struct{}{}
 	}
 	l.disarm()

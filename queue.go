@@ -10,35 +10,27 @@ import (
 	"github.com/seed-18ca0a92/throttle/budget"
 )
 
-// waiter is one call in a lane: what it wants, and how it is told. The lane's mutex guards what changes after it has entered.
+// waiter is one call that wants to leave: what it asks for, and how it is told. The lane's mutex guards what changes after it has entered.
 type waiter struct {
+	*ticket
 	routes   routeSet      // those that its request matches
 	req      *http.Request // nil under Acquire
-	class    *class        // set when it enters
-	cost     cost
 	priority int
 	deadline time.Time     // of its context; zero = none
 	maxWait  time.Duration // what is left of its max wait; 0 = no bound, NoWait = none at all
 	attempts int           // made before
 	again    bool          // was sent before and refused: goes ahead of those never sent
 	bypass   bool          // never waits
-	mute     bool          // no answer will come: it proves nothing to the gate
 
 	start  time.Time     // when it began to wait
 	heldAt time.Duration // the lane's hold clock at start
 	passed float64       // what smaller calls took ahead of it, as a part of what it wants itself
 
-	ready      chan struct{} // cap 1: a token says that flight or err is set
-	left       time.Time     // when it was admitted
-	bankID     uint64        // 1 + what the bank knows it by; 0 = not at all
-	order      uint64        // among those admitted
-	flight     *flight       // set while it is in flight
-	open       bool          // sent, and no answer has come
-	err        error         // why it will not be admitted
-	held       time.Duration // how much of its wait was a hold
-	cause      Cause         // what the rest was for, when it began
-	by         string        // the budget, if it was one
-	generation uint64        // of the hold when it was admitted
+	ready chan struct{} // cap 1: a token says that flight or err is set
+	err   error         // why it will not be admitted
+	held  time.Duration // how much of its wait was a hold
+	cause Cause         // what the rest was for, when it began
+	by    string        // the budget, if it was one
 
 	seq        uint64 // order of arrival in the lane
 	prev, next *waiter

@@ -25,8 +25,13 @@ func (x *exchange) nextBody() (io.ReadCloser, error) {
 	return body, nil
 }
 
-// outgoing is a copy of the caller's request to hand to the base; the caller's own is never changed.
+// outgoing is a copy of the caller's request to hand to the base; the caller's own is never changed. The first is a part of the exchange; the
+// base may still hold on to it when the next attempt begins.
 func (x *exchange) outgoing(body io.ReadCloser) *http.Request {
+	if x.result.Attempts == 1 {
+		x.first = *x.req.WithContext(&x.ctx)
+		return &x.first
+	}
 	out := x.req.WithContext(&x.ctx)
 	if body != nil {
 		out.Body = body

@@ -19,7 +19,7 @@ func (x *exchange) repeats(o *outcome) bool {
 		o.keep()
 		x.resp = nil
 		x.release()
-		x.lane.leave(&x.w)
+		x.lane.leave(&x.ticket)
 	}
 	o.pause = max(o.pause-time.Since(x.received), 0) // reading the answer has taken part of it
 	x.emit(Event{Kind: KindRetry, Attempt: x.result.Attempts, Status: o.status(), Duration: o.pause, Err: o.err})

@@ -39,6 +39,12 @@ func (r *ruling) guess(at time.Time, by *meterName) {
 // rule says when w may leave if nobody is ahead of it.
 func (l *lane) rule(w *waiter, now time.Time) ruling {
 	r := ruling{ever: true}
+	l.judge(&r, w, now)
+	return r
+}
+
+// judge is rule into r, which says that w may leave at once: the way of every call has no copies to spare.
+func (l *lane) judge(r *ruling, w *waiter, now time.Time) {
 	for _, m := range w.class.meters {
 		name := m.what()
 		n := w.cost.of(name.unit)
@@ -47,15 +53,16 @@ func (l *lane) rule(w *waiter, now time.Time) ruling {
 		}
 		at, alone, ever := m.ready(now, n, l.wanted(w, name.unit))
 		if !ever {
-			return ruling{by: name, cause: CauseBudget}
+			*r = ruling{by: name, cause: CauseBudget}
+			return
 		}
 		r.alone = r.alone || alone
 		r.delay(at, CauseBudget, name)
 		r.guess(m.foreseen(now, n), name)
 	}
 	for _, s := range w.class.shared {
-		if s.ask(&r, now, w.cost, l.wantedCost(w)); !r.ever {
-			return r
+		if s.ask(r, now, w.cost, l.wantedCost(w)); !r.ever {
+			return
 		}
 	}
 	if l.hold.active(now) {
@@ -69,9 +76,8 @@ func (l *lane) rule(w *waiter, now time.Time) ruling {
 	}
 	r.alone = r.alone || l.gate.state == due
 	if l.blind(w) && !r.at.After(now) {
-		l.probe(&r, now)
+		l.probe(r, now)
 	}
-	return r
 }
 
 // wanted is what all calls that wait want of a unit, w included.

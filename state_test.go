@@ -104,13 +104,13 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 	const keys = 100_000
 	inBubble(t, []Option{WithPolicies(budget.PerMinute(10))}, func(t *testing.T, tr *Transport) {
 		before := heapInUse()
-		w := waiter{cost: newCost(nil), mute: true}
+		w := waiter{ticket: &ticket{cost: newCost(nil), mute: true}}
 		for i := range keys {
 			l, _ := tr.lane(background, strconv.Itoa(i), nil)
 			if err := l.enter(background, &w); err != nil {
 				t.Fatal(err)
 			}
-			l.leave(&w)
+			l.leave(w.ticket)
 		}
 		tr.mu.RLock()
 		require.Len(t, tr.lanes, keys)

@@ -30,7 +30,7 @@ type core struct {
 	sweeper  *time.Timer              // drops idle lanes; nil while there are none
 	closed   bool
 
-	readers sync.Pool // of *reader
+	rounds sync.Pool // of *round
 }
 
 var _ http.RoundTripper = (*Transport)(nil)
@@ -42,7 +42,7 @@ func NewTransport(base http.RoundTripper, opts ...Option) (*Transport, error) {
 		return nil, err
 	}
 	c := &core{cfg: cfg, all: newTotal(cfg.maxInFlightTotal), policies: cfg.policies, lanes: map[string]*lane{}, asking: map[string]chan struct{}{}}
-	c.readers.New = func() any { return new(reader) }
+	c.rounds.New = func() any { return new(round) }
 	return (&Transport{core: c}).WithBase(base), nil
 }
 
@@ -60,9 +60,11 @@ func (t *Transport) WithBase(base http.RoundTripper) *Transport {
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := &exchange{t: t, req: req, call: &plainCall}
 	x.ctx = exchangeContext{req.Context(), x}
+	x.start()
 	defer x.unwind()
 	if t.cfg.skip != nil && t.cfg.skip(req) {
 		x.ended.Store(true)
+		x.rest()
 		return t.base.RoundTrip(req)
 	}
 	if err := x.begin(); err != nil {
