@@ -25,6 +25,7 @@ type lane struct {
 	shape  headers.Shape // of the server's answers
 	// weighted says that the cost function has given some call another weight than one request.
 	weighted     atomic.Bool
+	asks         atomic.Bool  // its policies are to be set anew: by the policy function, or because a change has failed
 	units        atomic.Bool  // costs beyond requests matter: some budget counts them, or nobody knows yet
 	places       atomic.Int64 // calls in flight at most, as configured or, if fewer, announced; 0 = any number; it changes under mu
 	placesSilent int          // answers in a row that told no cap; guarded by mu
@@ -48,7 +49,6 @@ type lane struct {
 	doubted   time.Time       // when the last of them was counted
 	account   *shared         // the key's budgets in a store; nil without one
 	accounts  map[int]*shared // likewise those of its routes
-	asks      bool            // the policy function is to be asked again
 	foresees  bool            // some budget reckons with what calls under way will use
 
 	net      network

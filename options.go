@@ -138,8 +138,8 @@ func WithPolicies(p ...budget.Policy) Option {
 	}
 }
 
-// WithPolicyFunc declares limits per key: tiers. f is asked once for each new key, and again after SetPolicies; an error fails the call. The
-// request is nil under Acquire. f must be safe for concurrent use.
+// WithPolicyFunc declares limits per key: tiers. f is asked once for each new key, and again after SetPolicies; an error fails the calls that have
+// come until then, and the next one asks again. The request is that of the first of them, or nil under Acquire. f must be safe for concurrent use.
 func WithPolicyFunc(f func(key string, req *http.Request) ([]budget.Policy, error)) Option {
 	return single("WithPolicyFunc", f != nil, func(c *config) { c.policyFunc = f })
 }
