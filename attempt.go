@@ -7,18 +7,8 @@ import (
 	"time"
 )
 
-// errAttemptTimeout ends an attempt whose response headers take too long.
-var errAttemptTimeout error = &timeoutError{"throttle: no response headers within the attempt timeout"}
-
 // errNoResponse is for a base that breaks the contract.
 var errNoResponse = errors.New("throttle: the base transport returned neither a response nor an error")
-
-// timeoutError is an error that says it is a time-out, as net.Error has it.
-type timeoutError struct{ text string }
-
-func (e *timeoutError) Error() string   { return e.text }
-func (e *timeoutError) Timeout() bool   { return true }
-func (e *timeoutError) Temporary() bool { return true }
 
 // outcome is what came of one attempt.
 type outcome struct {
@@ -159,13 +149,13 @@ func (x *exchange) send(out *http.Request) outcome {
 		ctx, x.cancel = context.WithCancelCause(&x.ctx)
 		out = out.WithContext(ctx)
 		cancel := x.cancel
-		timer = time.AfterFunc(d, func() { cancel(errAttemptTimeout) })
+		timer = time.AfterFunc(d, func() { cancel(ErrAttemptTimeout) })
 	}
 	x.closed, x.learned = true, false // the base closes the body from here on, whatever comes
 	resp, err := x.t.base.RoundTrip(out)
 	x.received = time.Now()
 	if timer != nil && !timer.Stop() && err == nil { // the context has ended: a response that came in the same moment has a broken body
-		err = errAttemptTimeout
+		err = ErrAttemptTimeout
 	}
 	if err == nil && resp == nil {
 		err = errNoResponse
@@ -188,12 +178,12 @@ func (x *exchange) lost(resp *http.Response, ctx context.Context, err error) out
 	if resp != nil {
 		resp.Body.Close()
 	}
-	if x.ctx.Err() == nil && context.Cause(ctx) == errAttemptTimeout {
-		err = errAttemptTimeout
+	if x.ctx.Err() == nil && context.Cause(ctx) == ErrAttemptTimeout {
+		err = ErrAttemptTimeout
 	}
 	x.release()
 	o := classifyError(x.ctx.Context, x.req, err)
-	held := x.lane.lose(&x.ticket, o.unsent, o.kind == failed && err != errAttemptTimeout)
+	held := x.lane.lose(&x.ticket, o.unsent, o.kind == failed && err != ErrAttemptTimeout)
 	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Duration: x.received.Sub(x.sent), Err: err})
 	x.tellHold(held, &o)
 	return o

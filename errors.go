@@ -24,6 +24,17 @@ var (
 	ErrClosed = errors.New("the transport is closed")
 )
 
+// ErrAttemptTimeout ends an attempt whose response headers took longer than WithAttemptTimeout allows. Unlike the others it comes by itself, since the
+// request was sent. It is a net.Error whose Timeout is true, and it is not context.DeadlineExceeded: that is the caller's own deadline.
+var ErrAttemptTimeout error = &timeoutError{"throttle: no response headers within the attempt timeout"}
+
+// timeoutError is an error that says it is a time-out, as net.Error has it.
+type timeoutError struct{ text string }
+
+func (e *timeoutError) Error() string   { return e.text }
+func (e *timeoutError) Timeout() bool   { return true }
+func (e *timeoutError) Temporary() bool { return true }
+
 // LimitError says why a call was not sent, and when it could have been. errors.Is sees through it to one of the Err variables,
 // to context.DeadlineExceeded or to context.Canceled.
 type LimitError struct {
