@@ -107,23 +107,6 @@ func (x *exchange) allow() {
 	}
 }
 
-// waitIn and causeIn are what a LimitError says; zero for another error.
-func waitIn(err error) time.Duration {
-	var e *LimitError
-	if errors.As(err, &e) {
-		return e.Wait
-	}
-	return 0
-}
-
-func causeIn(err error) Cause {
-	var e *LimitError
-	if errors.As(err, &e) {
-		return e.Cause
-	}
-	return CauseNone
-}
-
 // waited books a time in the queue: what the server imposed, and what was ours.
 func (x *exchange) waited(d time.Duration) {
 	x.result.Held += x.w.held
@@ -132,11 +115,7 @@ func (x *exchange) waited(d time.Duration) {
 		x.emit(Event{Kind: KindWait, Cause: CauseHold, Duration: x.w.held, Attempt: x.result.Attempts + 1})
 	}
 	if own := d - x.w.held; own > 0 {
-		cause := x.w.cause
-		if cause == CauseHold || cause == CauseOutage { // that is what it began with: the rest was for those ahead
-			cause = CauseQueue
-		}
-		x.emit(Event{Kind: KindWait, Cause: cause, Budget: x.w.by, Duration: own, Attempt: x.result.Attempts + 1})
+		x.emit(Event{Kind: KindWait, Cause: x.w.cause, Budget: x.w.by, Duration: own, Attempt: x.result.Attempts + 1})
 	}
 }
 

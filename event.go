@@ -17,12 +17,12 @@ type ObserverFunc func(ctx context.Context, e Event)
 // Observe calls f.
 func (f ObserverFunc) Observe(ctx context.Context, e Event) { f(ctx, e) }
 
-// Event is one thing that happened. It never holds a credential, a path or a query.
+// Event is one thing that happened. It never holds a credential, a path or a query of a request.
 type Event struct {
 	Kind     Kind
 	Key      string        // whose quota
-	Budget   string        // the budget concerned, when it was one
-	Cause    Cause         // why, for waits, holds and drops
+	Budget   string        // the budget that a Wait ended with, or that a Drop would have had to wait for, when it was one
+	Cause    Cause         // why, for waits, holds, retries and drops; of a Wait for several things, the last one
 	Duration time.Duration // how long: of the wait, the hold, the backoff, the round trip
 	Attempt  int           // counts from 1; 0 when no attempt was concerned
 	Status   int           // of the answer, when there was one
@@ -38,7 +38,7 @@ const (
 	KindWait      Kind = iota // a call has waited: Duration, Cause
 	KindSend                  // an attempt was answered or failed: Status, Duration of the round trip
 	KindHold                  // a key was put on hold: Duration, Cause
-	KindRetry                 // a further attempt follows: Attempt is the one that ended, Duration the backoff
+	KindRetry                 // a further attempt follows: Attempt is the one that ended, Duration and Cause those of its backoff
 	KindLearn                 // an answer changed what is known of a budget
 	KindSettle                // an estimated cost was replaced by the actual one
 	KindDrop                  // a call was refused here: Err, Duration the wait it would have taken

@@ -179,7 +179,12 @@ func (x *exchange) end(o outcome) (*http.Response, error) {
 
 // drop tells the observers that the call is refused here.
 func (x *exchange) drop(err error) error {
-	x.emit(Event{Kind: KindDrop, Err: err, Attempt: x.result.Attempts + 1, Duration: waitIn(err), Cause: causeIn(err)})
+	e := Event{Kind: KindDrop, Err: err, Attempt: x.result.Attempts + 1}
+	var limit *LimitError
+	if errors.As(err, &limit) {
+		e.Duration, e.Cause, e.Budget = limit.Wait, limit.Cause, limit.Budget
+	}
+	x.emit(e)
 	return err
 }
 

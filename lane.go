@@ -138,12 +138,13 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 		}
 	}
 	w.ready = make(chan struct{}, 1)
+	w.cause, w.by = CauseQueue, ""
 	l.push(w)
 	if !l.idleUntilAlarm(w, now) {
 		l.pump(now)
 	}
 	if !w.queued() {
-		<-w.ready
+		w.ready = nil // it need not wait
 		return w.err == nil, w.err
 	}
 	r = l.rule(w, now)
@@ -152,13 +153,13 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 		err = l.refuse(w, r, now)
 	}
 	if err != nil {
+		w.ready = nil
 		l.drop(w)
 		l.pump(now)
 		return false, err
 	}
-	w.cause, w.by = CauseQueue, ""
 	if r.at.After(now) {
-		w.cause, w.by = r.cause, r.by.String()
+		w.waitsFor(&r)
 	}
 	return false, nil
 }
@@ -213,7 +214,7 @@ func (l *lane) abandon(w *waiter, reason error) error {
 		if reason == ErrMaxWait || reason == context.DeadlineExceeded {
 			reason = l.limitError(w, l.rule(w, now), now, reason)
 		}
-		w.held = l.hold.clock(now) - w.heldAt
+		w.held = l.heldOf(w, now)
 		l.quit(w, now)
 	case w.err != nil: // it was refused in this moment
 		<-w.ready
@@ -281,7 +282,7 @@ func (l *lane) spend(w *waiter, r *ruling, now time.Time) {
 		l.gate.send(now, w.ticket)
 	}
 	w.generation = l.hold.generation
-	w.held = l.hold.clock(now) - w.heldAt
+	w.held = l.heldOf(w, now)
 }
 
 // undo takes back a call that was admitted and never sent.

@@ -146,7 +146,8 @@ func WithPolicyFunc(f func(key string, req *http.Request) ([]budget.Policy, erro
 
 // WithRoute declares limits for part of an API. The pattern is "[METHOD[,METHOD] ][host]/path", with {wildcards} for one segment, and a
 // trailing slash for the whole subtree. Any method may be named, as servers have their own; a host of one word ends with a dot ("payments./v1/"). Every
-// route that matches applies, and adds to the policies of the key. A call that waits for a route holds up no other call.
+// route that matches applies, and adds to the policies of the key. A call that waits for a route holds up no other call. Budgets of policies without
+// a Name are called by the pattern in states, events and errors.
 func WithRoute(pattern string, p ...budget.Policy) Option {
 	return func(c *config) error {
 		r, err := parseRoute(pattern)

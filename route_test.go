@@ -143,6 +143,23 @@ func TestEveryMatchingRouteApplies(t *testing.T) {
 	})
 }
 
+// Budgets without a name are told apart by their routes, also in a store.
+func TestBudgetsAreCalledByTheirRoutes(t *testing.T) {
+	for _, opt := range []Option{Options(), WithStore(&memory{laws: map[string]budget.Budget{}})} {
+		synctest.Test(t, func(t *testing.T) {
+			c, tr := client(t, newServer(always), opt, WithPolicies(budget.PerMinute(100)),
+				WithRoute("/v1/", budget.PerMinute(50)), WithRoute("GET /v1/", named("reads", budget.PerMinute(40))))
+			flood(t, c, 1, "http://a.example/v1/x")
+			state, _ := tr.State("a.example")
+			names := map[string]float64{}
+			for _, b := range state.Budgets {
+				names[b.Name] = b.Limit
+			}
+			assert.Equal(t, map[string]float64{"": 100, "/v1/": 50, "reads": 40}, names)
+		})
+	}
+}
+
 // Routes that name the same budget draw on one; SetPolicies leaves the budgets of routes alone.
 func TestRoutesShareABudgetByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -39,13 +39,14 @@ type KeyState struct {
 
 // BudgetState is one budget of a key. Amounts are in its unit; what is not known is negative, or zero for times.
 type BudgetState struct {
-	Name, Unit string
-	Source     Source
-	Limit      float64       // units per Window
-	Window     time.Duration // what Limit is counted over
-	Used       float64       // spent and not yet given back by time
-	Available  float64       // may leave now
-	Next       time.Time     // when Available will next grow
+	Name      string // of its policy, or the pattern of its route; of an announced one, what the server calls it; empty = it has none
+	Unit      string
+	Source    Source
+	Limit     float64       // units per Window
+	Window    time.Duration // what Limit is counted over
+	Used      float64       // spent and not yet given back by time
+	Available float64       // may leave now
+	Next      time.Time     // when Available will next grow
 
 	// OverReservation is how many units the calls that were settled had reserved for each that they used; 0 = none was settled. Well above 1,
 	// the estimates keep back what others could use: for AI calls, a lower max_tokens may help.
