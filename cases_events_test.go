@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -261,6 +262,22 @@ func TestOBS05HeadersReachTheCaller(t *testing.T) {
 			assert.Equal(t, 1, s.count())
 		}
 	})
+}
+
+// What is written to a log or a file as JSON can be read by people and programs.
+func TestEventsAsJSON(t *testing.T) {
+	done := Event{Kind: KindDone, Key: "k", Status: 429, Attempt: 2, Result: Result{Key: "k", Attempts: 2, Waited: 1500 * time.Millisecond,
+		Held: 30 * time.Second, Stop: HoldTooLong, Asked: 2 * time.Hour}}
+	text, err := json.Marshal(done)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"kind":"done","key":"k","status":429,"attempt":2,
+		"result":{"key":"k","attempts":2,"waited":1.5,"held":30,"backed_off":0,"stop":"hold too long","asked":7200}}`, string(text))
+	text, err = json.Marshal(Event{Kind: KindDrop, Key: "k", Budget: "day", Cause: CauseBudget, Duration: time.Minute, Err: &LimitError{Key: "k", Err: ErrMaxWait}})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"kind":"drop","key":"k","budget":"day","cause":"budget","duration":60,"err":"throttle: k: the wait is longer than the max wait"}`, string(text))
+	text, err = json.Marshal([]any{KindForgotten, CauseInFlight, SourceShared, Hopeless, NotIdempotent})
+	require.NoError(t, err)
+	assert.JSONEq(t, `["forgotten","in flight","shared","hopeless","not idempotent"]`, string(text))
 }
 
 func TestNamesOfEverything(t *testing.T) {

@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -17,7 +18,8 @@ type ObserverFunc func(ctx context.Context, e Event)
 // Observe calls f.
 func (f ObserverFunc) Observe(ctx context.Context, e Event) { f(ctx, e) }
 
-// Event is one thing that happened. It never holds a credential, a path or a query of a request.
+// Event is one thing that happened. It never holds a credential, a path or a query of a request. Its JSON has seconds as numbers, the error as
+// text, and leaves out what does not apply.
 type Event struct {
 	Kind     Kind
 	Key      string        // whose quota
@@ -28,6 +30,31 @@ type Event struct {
 	Status   int           // of the answer, when there was one
 	Err      error         // of a Drop, a Degraded or a failed Done
 	Result   Result        // with Done: the whole record
+}
+
+// MarshalJSON writes the event as described there.
+func (e Event) MarshalJSON() ([]byte, error) {
+	j := struct {
+		Kind     Kind    `json:"kind"`
+		Key      string  `json:"key"`
+		Budget   string  `json:"budget,omitempty"`
+		Cause    string  `json:"cause,omitempty"`
+		Duration float64 `json:"duration,omitempty"`
+		Attempt  int     `json:"attempt,omitempty"`
+		Status   int     `json:"status,omitempty"`
+		Err      string  `json:"err,omitempty"`
+		Result   *Result `json:"result,omitempty"`
+	}{Kind: e.Kind, Key: e.Key, Budget: e.Budget, Duration: e.Duration.Seconds(), Attempt: e.Attempt, Status: e.Status}
+	if e.Cause != CauseNone {
+		j.Cause = e.Cause.String()
+	}
+	if e.Err != nil {
+		j.Err = e.Err.Error()
+	}
+	if e.Kind == KindDone {
+		j.Result = &e.Result
+	}
+	return json.Marshal(j)
 }
 
 // Kind says what happened.
@@ -52,6 +79,9 @@ var kindNames = [...]string{"wait", "send", "hold", "retry", "learn", "settle", 
 // String is the kind in one word.
 func (k Kind) String() string { return nameOf(kindNames[:], uint8(k)) }
 
+// MarshalText is the kind in one word.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // Cause says why a call waits. A wait is our own choice, a hold is the server's, a backoff follows a failure; they are never mixed.
 type Cause uint8
 
@@ -72,6 +102,9 @@ var causeNames = [...]string{"none", "budget", "in flight", "adaptive limit", "f
 
 // String is the cause in words.
 func (c Cause) String() string { return nameOf(causeNames[:], uint8(c)) }
+
+// MarshalText is the cause in words.
+func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // observers calls every observer; one that panics harms nobody.
 type observers []Observer

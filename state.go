@@ -22,6 +22,9 @@ var sourceNames = [...]string{"declared", "server", "adaptive", "shared"}
 // String is the source in one word.
 func (s Source) String() string { return nameOf(sourceNames[:], uint8(s)) }
 
+// MarshalText is the source in one word.
+func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // KeyState is what a transport knows of one key at one moment. Its JSON has seconds as numbers, times as RFC 3339, and leaves out what is
 // unknown.
 type KeyState struct {
@@ -134,14 +137,14 @@ func (b BudgetState) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Name      string     `json:"name,omitempty"`
 		Unit      string     `json:"unit"`
-		Source    string     `json:"source"`
+		Source    Source     `json:"source"`
 		Limit     *float64   `json:"limit,omitempty"`
 		Window    float64    `json:"window,omitempty"`
 		Used      *float64   `json:"used,omitempty"`
 		Available *float64   `json:"available,omitempty"`
 		Next      *time.Time `json:"next,omitempty"`
 		Over      float64    `json:"over_reservation,omitempty"`
-	}{b.Name, b.Unit, b.Source.String(), amount(b.Limit), b.Window.Seconds(), amount(b.Used), amount(b.Available), known(b.Next), b.OverReservation})
+	}{b.Name, b.Unit, b.Source, amount(b.Limit), b.Window.Seconds(), amount(b.Used), amount(b.Available), known(b.Next), b.OverReservation})
 }
 
 func known(t time.Time) *time.Time {
