@@ -182,9 +182,13 @@ func (x *exchange) tellHold(held time.Duration, o *outcome) {
 
 // answered reads what an answer says, and tells the lane.
 func (x *exchange) answered(resp *http.Response) outcome {
-	o := x.reader.read(x.t.cfg, &x.lane.shape, resp, x.received)
+	braced := x.reader.glance(x.t.cfg, &x.lane.shape, resp, x.received)
+	if braced {
+		x.lane.brace(x.received)
+	}
+	o := x.reader.read(x.t.cfg, resp)
 	learned := x.lane.learn(&x.w, &answer{
-		sent: x.sent, received: x.received, kind: o.kind, status: resp.StatusCode, report: &x.reader.report, header: resp.Header,
+		sent: x.sent, received: x.received, braced: braced, kind: o.kind, status: resp.StatusCode, report: &x.reader.report, header: resp.Header,
 	})
 	x.learned = true
 	x.result.Asked = max(x.result.Asked, o.asked)

@@ -53,6 +53,7 @@ type lane struct {
 
 	net      network
 	hold     hold
+	braced   time.Time // until when a refusal is being read, at most
 	gate     gate
 	flights  flights
 	open     int         // calls sent whose answers have not come, and permits in hand
