@@ -69,6 +69,7 @@ func (x *exchange) enter() error {
 	if x.w.ready == nil {
 		x.sent = x.w.start
 		if err == nil {
+			x.spared(&x.w.spared)
 			return nil
 		}
 	} else {
@@ -117,6 +118,18 @@ func (x *exchange) waited(d time.Duration) {
 	if own := d - x.w.held; own > 0 {
 		x.emit(Event{Kind: KindWait, Cause: x.w.cause, Budget: x.w.by, Duration: own, Attempt: x.result.Attempts + 1})
 	}
+}
+
+// spared tells what a call that never waits would have waited for.
+func (x *exchange) spared(r *ruling) {
+	if !r.at.After(x.w.start) {
+		return // almost always
+	}
+	e := Event{Kind: KindBypass, Cause: r.cause, Budget: r.by.String(), Attempt: x.result.Attempts + 1}
+	if r.at.Before(never) {
+		e.Duration = r.at.Sub(x.w.start)
+	}
+	x.emit(e)
 }
 
 // send makes one round trip over the base.

@@ -24,7 +24,7 @@ type Call struct {
 	MaxAttempts int           // attempts in all, the first included; 1 = never retry
 
 	Idempotent bool // may be repeated after it may have been processed
-	Bypass     bool // sent at once: counted, never waits
+	Bypass     bool // sent at once, and once: counted, never waits
 
 	Result *Result // filled before RoundTrip returns, also on error
 }

@@ -23,8 +23,8 @@ func (f ObserverFunc) Observe(ctx context.Context, e Event) { f(ctx, e) }
 type Event struct {
 	Kind     Kind
 	Key      string        // whose quota
-	Budget   string        // the budget that a Wait ended with, or that a Drop would have had to wait for, when it was one
-	Cause    Cause         // why, for waits, holds, retries and drops; of a Wait for several things, the last one
+	Budget   string        // the budget that a Wait ended with, or that a Bypass or a Drop would have waited for, when it was one
+	Cause    Cause         // why, for waits, bypasses, holds, retries and drops; of a Wait for several things, the last one
 	Duration time.Duration // how long: of the wait, the hold, the backoff, the round trip
 	Attempt  int           // counts from 1; 0 when no attempt was concerned
 	Status   int           // of the answer, when there was one
@@ -63,6 +63,7 @@ type Kind uint8
 // The kinds of events.
 const (
 	KindWait      Kind = iota // a call has waited: Duration, Cause
+	KindBypass                // a call did not wait, though it would have had to: Duration with nobody ahead of it, 0 = unknown; Cause
 	KindSend                  // an attempt was answered or failed: Status, Duration of the round trip
 	KindHold                  // a key was put on hold: Duration, Cause
 	KindRetry                 // a further attempt follows: Attempt is the one that ended, Duration and Cause those of its backoff
@@ -74,7 +75,7 @@ const (
 	KindDone                  // a call ended: Result, Status
 )
 
-var kindNames = [...]string{"wait", "send", "hold", "retry", "learn", "settle", "drop", "degraded", "forgotten", "done"}
+var kindNames = [...]string{"wait", "bypass", "send", "hold", "retry", "learn", "settle", "drop", "degraded", "forgotten", "done"}
 
 // String is the kind in one word.
 func (k Kind) String() string { return nameOf(kindNames[:], uint8(k)) }

@@ -128,6 +128,9 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 	l.lastUse = now
 	w.start, w.heldAt = now, l.hold.clock(now)
 	if w.bypass {
+		if len(l.cfg.observers) > 0 {
+			w.spared = l.rule(w, now)
+		}
 		l.all.force()
 		l.spend(w, &ruling{at: now}, now)
 		return true, nil

@@ -36,7 +36,7 @@ func newLogObserver(l *slog.Logger) *logObserver {
 // Observe writes a line, or counts for a later one.
 func (o *logObserver) Observe(ctx context.Context, e Event) {
 	switch e.Kind {
-	case KindWait:
+	case KindWait, KindBypass:
 		if e.Duration >= logWaitsFrom {
 			o.wait(ctx, e)
 		}
@@ -73,6 +73,10 @@ func (o *logObserver) wait(ctx context.Context, e Event) {
 	if quiet {
 		return
 	}
-	o.log.LogAttrs(ctx, slog.LevelInfo, "throttle: waited", slog.String("key", e.Key), slog.String("cause", e.Cause.String()),
+	what := "throttle: waited"
+	if e.Kind == KindBypass {
+		what = "throttle: would have waited"
+	}
+	o.log.LogAttrs(ctx, slog.LevelInfo, what, slog.String("key", e.Key), slog.String("cause", e.Cause.String()),
 		slog.String("budget", e.Budget), slog.Int("calls", said.count), slog.Duration("longest", said.longest))
 }

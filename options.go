@@ -51,6 +51,7 @@ type config struct {
 	verdict            func(*http.Response, func() []byte) Verdict
 	report             func(*headers.Report, *http.Response, func() []byte)
 	skip               func(*http.Request) bool
+	observeOnly        bool
 	store              budget.Store
 
 	observers observers
@@ -259,6 +260,12 @@ func WithReport(f func(r *headers.Report, resp *http.Response, peek func() []byt
 // WithSkip passes requests through untouched and uncounted.
 func WithSkip(f func(*http.Request) bool) Option {
 	return single("WithSkip", f != nil, func(c *config) { c.skip = f })
+}
+
+// WithObserveOnly leaves the traffic as it is: every call is sent at once, and once, as with Call.Bypass. Limits are counted and learned, and KindBypass
+// events tell what calls would have waited: for a look at a transport before it is trusted.
+func WithObserveOnly() Option {
+	return single("WithObserveOnly", true, func(c *config) { c.observeOnly = true })
 }
 
 // WithObserver adds an observer. It may be given several times.

@@ -56,7 +56,7 @@ func (x *exchange) acquire(ctx context.Context) error {
 	if err := x.find(c.Key); err != nil {
 		return x.drop(err)
 	}
-	x.w.mute, x.w.priority, x.w.bypass = true, c.Priority, c.Bypass
+	x.w.mute, x.w.priority, x.w.bypass = true, c.Priority, x.bypasses()
 	x.w.deadline, _ = ctx.Deadline()
 	return x.enter()
 }

@@ -26,11 +26,12 @@ type waiter struct {
 	heldAt time.Duration // the lane's hold clock at start
 	passed float64       // what smaller calls took ahead of it, as a part of what it wants itself
 
-	ready chan struct{} // cap 1: a token says that flight or err is set; nil = it need not wait
-	err   error         // why it will not be admitted
-	held  time.Duration // how much of its wait was a hold
-	cause Cause         // what the rest was for, as last seen
-	by    string        // the budget, if it was one
+	ready  chan struct{} // cap 1: a token says that flight or err is set; nil = it need not wait
+	err    error         // why it will not be admitted
+	held   time.Duration // how much of its wait was a hold
+	cause  Cause         // what the rest was for, as last seen
+	spared ruling        // of one that never waits: what it would have waited for; zero unless somebody is told
+	by     string        // the budget, if it was one
 
 	seq        uint64 // order of arrival in the lane
 	prev, next *waiter
