@@ -27,7 +27,7 @@ func TestHDR10ResetInEveryUnit(t *testing.T) {
 		})
 		assert.InDelta(t, 30*time.Second, at, float64(1500*time.Millisecond), name)
 	}
-	for _, v := range []string{"4102444800", "abc"} { // the year 2100, and nonsense
+	for _, v := range []string{"4102444800", "abc"} { // the year 2100, and nonsense: what cannot be read is absent, and no event tells of it
 		at := second(t, func() reply {
 			return tooMany("X-RateLimit-Limit", "10", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", v)
 		})

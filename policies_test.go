@@ -265,6 +265,10 @@ func TestPoliciesThatTheStoreCannotOpenAreTold(t *testing.T) {
 		refusal(t, tr, t.Context(), Call{}, closed)
 		refusal(t, tr, t.Context(), Call{}, closed)
 		assert.Equal(t, 5.0, budgetOf(t, tr, "k", "").Limit)
+		tr.Hold("k", time.Minute)
+		s, _ := tr.State("k")
+		assert.Equal(t, time.Minute, time.Until(s.Hold), "a hold does not wait for the store")
+		tr.Resume("k")
 		store.fail, store.laws = nil, map[string]budget.Budget{}
 		take(t, tr, Call{})
 		assert.Equal(t, 7.0, budgetOf(t, tr, "k", "").Limit)

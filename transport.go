@@ -94,7 +94,11 @@ func (t *Transport) Key(req *http.Request) string {
 
 // Hold lets nothing of a key leave for d. It is only ever extended; Resume ends it.
 func (t *Transport) Hold(key string, d time.Duration) {
-	if l, err := t.lane(background, key, nil); err == nil {
+	l, err := t.lane(background, key, nil)
+	if err != nil {
+		l = t.find(key) // whose policies could not be set anew: it is held all the same
+	}
+	if l != nil {
 		l.holdFor(d)
 	}
 }
