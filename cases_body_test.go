@@ -226,6 +226,7 @@ func TestBDY05BodiesAreBufferedUpToALimit(t *testing.T) {
 			for _, h := range hashes {
 				assert.Equal(t, sha256.Sum256(make([]byte, c.size)), h)
 			}
+			require.Eventually(t, func() bool { return body.closes() > 0 }, 10*time.Second, time.Millisecond, "net/http closes it when it likes")
 			assert.Equal(t, 1, body.closes())
 			r, _ := ResultOf(resp)
 			assert.Equal(t, map[int]Stop{1: BodyNotReplayable, 2: Finished}[c.hits], r.Stop)
