@@ -36,7 +36,7 @@ func (r *reader) glance(cfg *config, shape *headers.Shape, resp *http.Response, 
 	if (cfg.report != nil || cfg.verdict != nil || resp.StatusCode >= 400) && !isStream(resp) {
 		r.peek = peeker(resp)
 	}
-	return resp.StatusCode >= 400 && r.peek != nil && r.told(resp.StatusCode)
+	return r.peek != nil && r.told(resp.StatusCode)
 }
 
 // read says what the answer means whose headers were read.

@@ -3,6 +3,7 @@ package throttle
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -17,6 +18,23 @@ type ObserverFunc func(ctx context.Context, e Event)
 
 // Observe calls f.
 func (f ObserverFunc) Observe(ctx context.Context, e Event) { f(ctx, e) }
+
+// WithObserveOnly leaves the traffic as it is: every call is sent at once, and once, as with Call.Bypass. Limits are counted and learned, and KindBypass
+// events tell what calls would have waited: for a look at a transport before it is trusted.
+func WithObserveOnly() Option {
+	return single("WithObserveOnly", true, func(c *config) { c.observeOnly = true })
+}
+
+// WithObserver adds an observer. It may be given several times.
+func WithObserver(o Observer) Option {
+	return func(c *config) error {
+		if o == nil {
+			return errors.New("WithObserver: the observer is nil")
+		}
+		c.observers = append(c.observers, o)
+		return nil
+	}
+}
 
 // Event is one thing that happened. It never holds a credential, a path or a query of a request. Its JSON has seconds as numbers, the error as
 // text, and leaves out what does not apply.

@@ -14,6 +14,11 @@ const (
 	logKeysMost  = 1024             // keys whose lines are counted apart; beyond, the counts start anew
 )
 
+// WithLogger logs long waits, holds, and drops, sampled per key so that a busy queue never floods the log. Default: nothing is logged.
+func WithLogger(l *slog.Logger) Option {
+	return single("WithLogger", l != nil, func(c *config) { c.logger = l })
+}
+
 // logObserver writes to a log what a person wants to know: long waits, holds, calls refused here, a store that went away.
 type logObserver struct {
 	log *slog.Logger

@@ -262,28 +262,6 @@ func WithSkip(f func(*http.Request) bool) Option {
 	return single("WithSkip", f != nil, func(c *config) { c.skip = f })
 }
 
-// WithObserveOnly leaves the traffic as it is: every call is sent at once, and once, as with Call.Bypass. Limits are counted and learned, and KindBypass
-// events tell what calls would have waited: for a look at a transport before it is trusted.
-func WithObserveOnly() Option {
-	return single("WithObserveOnly", true, func(c *config) { c.observeOnly = true })
-}
-
-// WithObserver adds an observer. It may be given several times.
-func WithObserver(o Observer) Option {
-	return func(c *config) error {
-		if o == nil {
-			return errors.New("WithObserver: the observer is nil")
-		}
-		c.observers = append(c.observers, o)
-		return nil
-	}
-}
-
-// WithLogger logs long waits, holds, and drops, sampled per key so that a busy queue never floods the log. Default: nothing is logged.
-func WithLogger(l *slog.Logger) Option {
-	return single("WithLogger", l != nil, func(c *config) { c.logger = l })
-}
-
 // single is an option that sets a function or a pointer.
 func single(name string, given bool, set func(*config)) Option {
 	return func(c *config) error {
