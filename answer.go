@@ -28,14 +28,20 @@ type reader struct {
 	body   *headers.Body // once looked at
 }
 
-// read says what an answer means; shape is that of the server's answers before.
-func (r *reader) read(cfg *config, shape *headers.Shape, resp *http.Response, now time.Time) outcome {
+// glance reads the headers of an answer, and reports whether they say that it is a refusal while there is a body that may say more, and that may
+// take its time. shape is that of the server's answers before.
+func (r *reader) glance(cfg *config, shape *headers.Shape, resp *http.Response, now time.Time) (refused bool) {
 	shape.ParseInto(&r.report, resp.Header, resp.StatusCode, now)
 	r.now, r.peek, r.body = now, nil, nil
-	o := outcome{resp: resp}
 	if (cfg.report != nil || cfg.verdict != nil || resp.StatusCode >= 400) && !isStream(resp) {
 		r.peek = peeker(resp)
 	}
+	return r.peek != nil && r.told(resp.StatusCode)
+}
+
+// read says what the answer means whose headers were read.
+func (r *reader) read(cfg *config, resp *http.Response) outcome {
+	o := outcome{resp: resp}
 	if cfg.report != nil {
 		cfg.report(&r.report, resp, r.peek)
 	}
@@ -83,16 +89,27 @@ func (r *reader) byDefault(o *outcome) {
 	}
 }
 
-// refusal reports whether a status, with its signs, says "too many".
-func (r *reader) refusal(status int) bool {
+// told reports whether a status and the headers say "too many".
+func (r *reader) told(status int) bool {
 	switch status {
 	case http.StatusTooManyRequests, statusOverloaded:
 		return true
 	case http.StatusServiceUnavailable, http.StatusTeapot: // a teapot is how Binance tells a ban
 		return r.report.RetryAfter.Known
 	case http.StatusForbidden:
-		return r.report.RetryAfter.Known || r.exhausted() || r.secondary()
-	case http.StatusBadRequest: // Linear
+		return r.report.RetryAfter.Known || r.exhausted()
+	}
+	return false
+}
+
+// refusal reports whether an answer, with all its signs, says "too many".
+func (r *reader) refusal(status int) bool {
+	switch {
+	case r.told(status):
+		return true
+	case status == http.StatusForbidden:
+		return r.secondary()
+	case status == http.StatusBadRequest: // Linear
 		return r.look().Throttled
 	}
 	return false

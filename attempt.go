@@ -7,18 +7,8 @@ import (
 	"time"
 )
 
-// errAttemptTimeout ends an attempt whose response headers take too long.
-var errAttemptTimeout error = &timeoutError{"throttle: no response headers within the attempt timeout"}
-
 // errNoResponse is for a base that breaks the contract.
 var errNoResponse = errors.New("throttle: the base transport returned neither a response nor an error")
-
-// timeoutError is an error that says it is a time-out, as net.Error has it.
-type timeoutError struct{ text string }
-
-func (e *timeoutError) Error() string   { return e.text }
-func (e *timeoutError) Timeout() bool   { return true }
-func (e *timeoutError) Temporary() bool { return true }
 
 // outcome is what came of one attempt.
 type outcome struct {
@@ -79,6 +69,7 @@ func (x *exchange) enter() error {
 	if x.w.ready == nil {
 		x.sent = x.w.start
 		if err == nil {
+			x.spared(&x.w.spared)
 			return nil
 		}
 	} else {
@@ -117,23 +108,6 @@ func (x *exchange) allow() {
 	}
 }
 
-// waitIn and causeIn are what a LimitError says; zero for another error.
-func waitIn(err error) time.Duration {
-	var e *LimitError
-	if errors.As(err, &e) {
-		return e.Wait
-	}
-	return 0
-}
-
-func causeIn(err error) Cause {
-	var e *LimitError
-	if errors.As(err, &e) {
-		return e.Cause
-	}
-	return CauseNone
-}
-
 // waited books a time in the queue: what the server imposed, and what was ours.
 func (x *exchange) waited(d time.Duration) {
 	x.result.Held += x.w.held
@@ -142,12 +116,20 @@ func (x *exchange) waited(d time.Duration) {
 		x.emit(Event{Kind: KindWait, Cause: CauseHold, Duration: x.w.held, Attempt: x.result.Attempts + 1})
 	}
 	if own := d - x.w.held; own > 0 {
-		cause := x.w.cause
-		if cause == CauseHold || cause == CauseOutage { // that is what it began with: the rest was for those ahead
-			cause = CauseQueue
-		}
-		x.emit(Event{Kind: KindWait, Cause: cause, Budget: x.w.by, Duration: own, Attempt: x.result.Attempts + 1})
+		x.emit(Event{Kind: KindWait, Cause: x.w.cause, Budget: x.w.by, Duration: own, Attempt: x.result.Attempts + 1})
 	}
+}
+
+// spared tells what a call that never waits would have waited for.
+func (x *exchange) spared(r *ruling) {
+	if !r.at.After(x.w.start) {
+		return // almost always
+	}
+	e := Event{Kind: KindBypass, Cause: r.cause, Budget: r.by.String(), Attempt: x.result.Attempts + 1}
+	if r.at.Before(never) {
+		e.Duration = r.at.Sub(x.w.start)
+	}
+	x.emit(e)
 }
 
 // send makes one round trip over the base.
@@ -159,13 +141,13 @@ func (x *exchange) send(out *http.Request) outcome {
 		ctx, x.cancel = context.WithCancelCause(&x.ctx)
 		out = out.WithContext(ctx)
 		cancel := x.cancel
-		timer = time.AfterFunc(d, func() { cancel(errAttemptTimeout) })
+		timer = time.AfterFunc(d, func() { cancel(ErrAttemptTimeout) })
 	}
 	x.closed, x.learned = true, false // the base closes the body from here on, whatever comes
 	resp, err := x.t.base.RoundTrip(out)
 	x.received = time.Now()
 	if timer != nil && !timer.Stop() && err == nil { // the context has ended: a response that came in the same moment has a broken body
-		err = errAttemptTimeout
+		err = ErrAttemptTimeout
 	}
 	if err == nil && resp == nil {
 		err = errNoResponse
@@ -188,12 +170,12 @@ func (x *exchange) lost(resp *http.Response, ctx context.Context, err error) out
 	if resp != nil {
 		resp.Body.Close()
 	}
-	if x.ctx.Err() == nil && context.Cause(ctx) == errAttemptTimeout {
-		err = errAttemptTimeout
+	if x.ctx.Err() == nil && context.Cause(ctx) == ErrAttemptTimeout {
+		err = ErrAttemptTimeout
 	}
 	x.release()
 	o := classifyError(x.ctx.Context, x.req, err)
-	held := x.lane.lose(&x.ticket, o.unsent, o.kind == failed && err != errAttemptTimeout)
+	held := x.lane.lose(&x.ticket, o.unsent, o.kind == failed && err != ErrAttemptTimeout)
 	x.emit(Event{Kind: KindSend, Attempt: x.result.Attempts, Duration: x.received.Sub(x.sent), Err: err})
 	x.tellHold(held, &o)
 	return o
@@ -213,9 +195,13 @@ func (x *exchange) tellHold(held time.Duration, o *outcome) {
 
 // answered reads what an answer says, and tells the lane.
 func (x *exchange) answered(resp *http.Response) outcome {
-	o := x.reader.read(x.t.cfg, &x.lane.shape, resp, x.received)
+	braced := x.reader.glance(x.t.cfg, &x.lane.shape, resp, x.received)
+	if braced {
+		x.lane.brace(x.received)
+	}
+	o := x.reader.read(x.t.cfg, resp)
 	learned := x.lane.learn(&x.w, &answer{
-		sent: x.sent, received: x.received, kind: o.kind, status: resp.StatusCode, report: &x.reader.report, header: resp.Header,
+		sent: x.sent, received: x.received, braced: braced, kind: o.kind, status: resp.StatusCode, report: &x.reader.report, header: resp.Header,
 	})
 	x.learned = true
 	x.result.Asked = max(x.result.Asked, o.asked)

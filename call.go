@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -23,7 +24,7 @@ type Call struct {
 	MaxAttempts int           // attempts in all, the first included; 1 = never retry
 
 	Idempotent bool // may be repeated after it may have been processed
-	Bypass     bool // sent at once: counted, never waits
+	Bypass     bool // sent at once, and once: counted, never waits
 
 	Result *Result // filled before RoundTrip returns, also on error
 }
@@ -73,7 +74,7 @@ func (c Call) over(outer Call) Call {
 	return c
 }
 
-// Result is the record of one call.
+// Result is the record of one call. Its JSON has seconds as numbers.
 type Result struct {
 	Key      string
 	Attempts int // requests sent, the first included; 0 = nothing was sent
@@ -84,6 +85,19 @@ type Result struct {
 
 	Stop  Stop          // why there was no further attempt
 	Asked time.Duration // the longest wait that a server asked for; 0 = none did
+}
+
+// MarshalJSON writes the record as described there.
+func (r Result) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Key       string  `json:"key"`
+		Attempts  int     `json:"attempts"`
+		Waited    float64 `json:"waited"`
+		Held      float64 `json:"held"`
+		BackedOff float64 `json:"backed_off"`
+		Stop      Stop    `json:"stop"`
+		Asked     float64 `json:"asked,omitempty"`
+	}{r.Key, r.Attempts, r.Waited.Seconds(), r.Held.Seconds(), r.BackedOff.Seconds(), r.Stop, r.Asked.Seconds()})
 }
 
 // Stop says why a call ended.

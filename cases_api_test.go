@@ -1,8 +1,10 @@
 package throttle
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"sync"
 	"testing"
@@ -97,6 +99,41 @@ func TestAPI05BypassIsSentAtOnceAndCounted(t *testing.T) {
 		assert.Zero(t, time.Since(s.start))
 		state, _ := tr.State("api.example")
 		assert.EqualValues(t, 1, state.Budgets[0].Used)
+	})
+}
+
+func TestAPI05ObserveOnlyTellsAndLeavesTheTrafficAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(func(n int, _ *http.Request) reply {
+			if n == 10 {
+				return tooMany("Retry-After", "30")
+			}
+			return reply{}
+		})
+		rec := &recorder{}
+		var log bytes.Buffer
+		c, tr := client(t, s, WithPolicies(named("slow", spaced(1))), WithObserveOnly(), WithObserver(rec),
+			WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		for range 10 {
+			_, _, err := get(c, api)
+			require.NoError(t, err)
+		}
+		_, err := tr.Acquire(t.Context(), Call{Key: "api.example"})
+		require.NoError(t, err)
+		assert.Zero(t, time.Since(s.start))
+		assert.Equal(t, 10, s.count(), "not even a refusal is repeated")
+		assert.EqualValues(t, 11, budgetOf(t, tr, "api.example", "slow").Used)
+		assert.Empty(t, rec.of(KindWait, KindRetry))
+		would := rec.of(KindBypass)
+		require.Len(t, would, 10)
+		for i, e := range would[:9] {
+			assert.Equal(t, CauseBudget, e.Cause)
+			assert.Equal(t, "slow", e.Budget)
+			assert.InDelta(t, time.Duration(i+1)*time.Second, e.Duration, float64(100*time.Millisecond))
+		}
+		assert.Equal(t, CauseHold, would[9].Cause)
+		about(t, 30*time.Second, would[9].Duration, "as the server said")
+		assert.Contains(t, log.String(), "would have waited")
 	})
 }
 

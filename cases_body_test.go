@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"runtime"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -169,7 +170,7 @@ func heapGrowth(f func(sample func())) uint64 {
 	return most - before
 }
 
-// The transport has no option to buffer: whoever wants replays sets GetBody, for which net/http buffers small bodies already.
+// Nothing is buffered unasked; BufferBody asks for it, request by request.
 func TestBDY05LargeBodiesAreNotBuffered(t *testing.T) {
 	const size = 200 * mib
 	var sample func()
@@ -196,6 +197,57 @@ func TestBDY05LargeBodiesAreNotBuffered(t *testing.T) {
 	hits, _, _ := s.seen()
 	assert.Equal(t, 1, hits)
 	assert.Less(t, growth, uint64(5*mib))
+}
+
+func TestBDY05BodiesAreBufferedUpToALimit(t *testing.T) {
+	for name, c := range map[string]struct {
+		size, length int64 // length: as announced; -1 = not at all
+		hits         int
+	}{
+		"up to the limit":              {mib, -1, 2},
+		"above":                        {mib + 1, -1, 1},
+		"up to the limit, as was said": {mib, mib, 2},
+		"above, as was said":           {mib + 1, mib + 1, 1},
+		"empty":                        {0, -1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var hashes [][32]byte
+			s := listen(t, refuseOnce(&hashes))
+			cl, _ := client(t, s.base, quick())
+			body := &tracked{Reader: io.LimitReader(zeros{}, c.size)}
+			req, err := http.NewRequest(http.MethodPost, s.URL, body)
+			require.NoError(t, err)
+			req.ContentLength = c.length
+			require.NoError(t, BufferBody(req, mib))
+			resp, err := cl.Do(req)
+			require.NoError(t, err)
+			resp.Body.Close()
+			require.Len(t, hashes, c.hits)
+			for _, h := range hashes {
+				assert.Equal(t, sha256.Sum256(make([]byte, c.size)), h)
+			}
+			require.Eventually(t, func() bool { return body.closes() > 0 }, 10*time.Second, time.Millisecond, "net/http closes it when it likes")
+			assert.Equal(t, 1, body.closes())
+			r, _ := ResultOf(resp)
+			assert.Equal(t, map[int]Stop{1: BodyNotReplayable, 2: Finished}[c.hits], r.Stop)
+		})
+	}
+}
+
+func TestBufferBodyLeavesAloneWhatNeedsNoBuffer(t *testing.T) {
+	for _, body := range []io.Reader{nil, http.NoBody, bytes.NewReader([]byte("text"))} {
+		req, err := http.NewRequest(http.MethodPost, api, body)
+		require.NoError(t, err)
+		before := *req
+		require.NoError(t, BufferBody(req, mib))
+		assert.Equal(t, before.Body, req.Body)
+	}
+	broken := errors.New("broken")
+	body := &tracked{Reader: iotest.ErrReader(broken)}
+	req, err := http.NewRequest(http.MethodPost, api, body)
+	require.NoError(t, err)
+	require.ErrorIs(t, BufferBody(req, mib), broken)
+	assert.Equal(t, 1, body.closes())
 }
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

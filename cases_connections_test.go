@@ -32,7 +32,7 @@ func TestRTY03NoConnectionIsLostToARetry(t *testing.T) {
 			w.Write(make([]byte, 2<<10))
 		})
 		cl, _ := client(t, s.base, WithMaxInFlight(10), WithMaxAttempts(1000))
-		flood(t, cl, 100, s.URL)
+		flood(t, cl, 1000, s.URL)
 		_, opened, most := s.seen()
 		assert.LessOrEqual(t, most, 10)
 		assert.LessOrEqual(t, opened, 10, "the same few connections are used over and over")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -44,38 +45,104 @@ func (r *recorder) of(kinds ...Kind) (found []Event) {
 	return found
 }
 
-// The case wants half a second more in the queue after the hold. Here nobody else has gone ahead by then, so the budget is free again.
 func TestOBS02OwnWaitsAreToldFromTheServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		limits := fields("X-RateLimit-Limit", "1000", "X-RateLimit-Remaining", "900", "X-RateLimit-Reset", "3600")
 		s := newServer(func(n int, _ *http.Request) reply {
 			if n == 2 {
 				return tooMany("Retry-After", "2", "X-RateLimit-Limit", "1000", "X-RateLimit-Remaining", "900", "X-RateLimit-Reset", "3600")
 			}
-			return reply{header: fields("X-RateLimit-Limit", "1000", "X-RateLimit-Remaining", "900", "X-RateLimit-Reset", "3600")}
+			return reply{header: limits}
 		})
 		rec := &recorder{}
-		c, tr := client(t, s, WithPolicies(spaced(1)), WithObserver(rec))
+		c, tr := client(t, s, WithPolicies(named("pace", spaced(0.4))), WithObserver(rec)) // a token each 2.5 s
 		flood(t, c, 1, api)
+		time.Sleep(1500 * time.Millisecond)
 		resp, _, err := get(c, api)
 		require.NoError(t, err)
 		r, _ := ResultOf(resp)
 		assert.Equal(t, 2, r.Attempts)
-		about(t, time.Second, r.Waited, "our own")
 		about(t, 2*time.Second, r.Held, "the server's")
+		about(t, 3500*time.Millisecond, r.Held+r.Waited, "the server's and our own")
 		assert.Zero(t, r.BackedOff)
-		waits := rec.of(KindWait, KindHold)
-		require.Len(t, waits, 3)
-		assert.Equal(t, CauseBudget, waits[0].Cause)
-		assert.Equal(t, budget.Requests, waits[0].Budget)
-		assert.Equal(t, KindHold, waits[1].Kind)
-		assert.Equal(t, 429, waits[1].Status)
-		assert.Equal(t, CauseHold, waits[2].Cause)
+		story := rec.of(KindWait, KindHold, KindRetry)
+		require.Len(t, story, 5)
+		for i, want := range []Event{
+			{Kind: KindWait, Cause: CauseBudget, Budget: "pace", Duration: time.Second, Attempt: 1},
+			{Kind: KindHold, Cause: CauseHold, Duration: 2 * time.Second, Attempt: 1, Status: 429},
+			{Kind: KindRetry, Cause: CauseHold, Attempt: 1, Status: 429},
+			{Kind: KindWait, Cause: CauseHold, Duration: 2 * time.Second, Attempt: 2},
+			{Kind: KindWait, Cause: CauseBudget, Budget: "pace", Duration: 500 * time.Millisecond, Attempt: 2},
+		} {
+			got := story[i]
+			assert.InDelta(t, want.Duration, got.Duration, float64(50*time.Millisecond), "%d", i)
+			want.Key, want.Duration = "api.example", got.Duration
+			assert.Equal(t, want, got)
+		}
 
 		tr.Hold("api.example", 2*time.Hour)
 		_, _, err = get(c, api)
 		assert.ErrorContains(t, err, "(hold): needs 2h0m0s, allowed 1h0m0s")
 		_, _, err = do(c, NewContext(t.Context(), Call{MaxWait: NoWait}), http.MethodGet, api, "")
 		assert.ErrorIs(t, err, ErrMaxHold)
+	})
+}
+
+// A call that is short of one budget first and of another at the end has waited for the latter.
+func TestAWaitNamesTheBudgetThatItEndedWith(t *testing.T) {
+	rec := &recorder{}
+	opts := []Option{WithPolicies(named("second", spaced(1)), named("minute", budget.PerMinute(2))), WithObserver(rec)}
+	inBubble(t, opts, func(t *testing.T, tr *Transport) {
+		take(t, tr, Call{})
+		go take(t, tr, Call{Priority: 1})
+		_, at := take(t, tr, Call{})
+		assert.Equal(t, time.Minute, at)
+		waits := rec.of(KindWait)
+		require.Len(t, waits, 2)
+		assert.Equal(t, "second", waits[0].Budget)
+		assert.Equal(t, "minute", waits[1].Budget)
+	})
+}
+
+func TestAWaitForASlotOfAllKeysIsToldAsOne(t *testing.T) {
+	rec := &recorder{}
+	inBubble(t, []Option{WithMaxInFlightTotal(1), WithObserver(rec)}, func(t *testing.T, tr *Transport) {
+		p, _ := take(t, tr, Call{})
+		time.AfterFunc(time.Second, p.Done)
+		take(t, tr, Call{Key: "other"})
+		waits := rec.of(KindWait)
+		require.Len(t, waits, 1)
+		assert.Equal(t, CauseInFlight, waits[0].Cause)
+	})
+}
+
+// Outside of a bubble: there even a refusal at once takes some time.
+func TestWhoIsRefusedAtOnceHasNotWaited(t *testing.T) {
+	rec := &recorder{}
+	c, _ := client(t, newServer(always), WithRoute("GET /", budget.PerMinute(1)), WithObserver(rec))
+	flood(t, c, 1, api)
+	var r Result
+	_, _, err := do(c, NewContext(t.Context(), Call{MaxWait: NoWait, Result: &r}), http.MethodGet, api, "")
+	require.ErrorIs(t, err, ErrMaxWait)
+	assert.ErrorContains(t, err, "(budget GET /)")
+	assert.Zero(t, r.Waited)
+	assert.Empty(t, rec.of(KindWait))
+	drops := rec.of(KindDrop)
+	require.Len(t, drops, 1)
+	assert.Equal(t, CauseBudget, drops[0].Cause)
+	assert.Equal(t, "GET /", drops[0].Budget, "a budget without a name is called by its route")
+}
+
+// What a call has waited on hold is the server's, also if it is refused in the end.
+func TestAHoldThatBecomesTooLongIsToldAsOne(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, tr *Transport) {
+		tr.Hold("k", time.Minute)
+		time.AfterFunc(10*time.Second, func() { tr.Hold("k", 2*time.Hour) })
+		var r Result
+		_, err := tr.Acquire(t.Context(), Call{Key: "k", Result: &r})
+		require.ErrorIs(t, err, ErrMaxHold)
+		assert.Equal(t, 10*time.Second, r.Held)
+		assert.Zero(t, r.Waited)
 	})
 }
 
@@ -88,10 +155,11 @@ func TestEventsTellTheStoryOfACall(t *testing.T) {
 		require.NoError(t, err)
 		var story []string
 		for _, e := range rec.events {
-			story = append(story, e.Kind.String()+" "+itoa(e.Attempt)+" "+itoa(e.Status))
+			story = append(story, e.Kind.String()+" "+itoa(e.Attempt)+" "+itoa(e.Status)+" "+e.Cause.String())
 			assert.Equal(t, "api.example", e.Key)
 		}
-		assert.Equal(t, []string{"send 1 502", "retry 1 502", "send 2 429", "hold 2 429", "retry 2 429", "wait 3 0", "send 3 200", "done 3 200"}, story)
+		assert.Equal(t, []string{"send 1 502 none", "retry 1 502 backoff", "send 2 429 none", "hold 2 429 hold", "retry 2 429 hold",
+			"wait 3 0 hold", "send 3 200 none", "done 3 200 none"}, story)
 	})
 }
 
@@ -194,6 +262,22 @@ func TestOBS05HeadersReachTheCaller(t *testing.T) {
 			assert.Equal(t, 1, s.count())
 		}
 	})
+}
+
+// What is written to a log or a file as JSON can be read by people and programs.
+func TestEventsAsJSON(t *testing.T) {
+	done := Event{Kind: KindDone, Key: "k", Status: 429, Attempt: 2, Result: Result{Key: "k", Attempts: 2, Waited: 1500 * time.Millisecond,
+		Held: 30 * time.Second, Stop: HoldTooLong, Asked: 2 * time.Hour}}
+	text, err := json.Marshal(done)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"kind":"done","key":"k","status":429,"attempt":2,
+		"result":{"key":"k","attempts":2,"waited":1.5,"held":30,"backed_off":0,"stop":"hold too long","asked":7200}}`, string(text))
+	text, err = json.Marshal(Event{Kind: KindDrop, Key: "k", Budget: "day", Cause: CauseBudget, Duration: time.Minute, Err: &LimitError{Key: "k", Err: ErrMaxWait}})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"kind":"drop","key":"k","budget":"day","cause":"budget","duration":60,"err":"throttle: k: the wait is longer than the max wait"}`, string(text))
+	text, err = json.Marshal([]any{KindForgotten, CauseInFlight, SourceShared, Hopeless, NotIdempotent})
+	require.NoError(t, err)
+	assert.JSONEq(t, `["forgotten","in flight","shared","hopeless","not idempotent"]`, string(text))
 }
 
 func TestNamesOfEverything(t *testing.T) {

@@ -1,5 +1,7 @@
 package throttle
 
+import "cmp"
+
 // classID is what makes calls of one lane differ in their budgets.
 type classID struct {
 	routes   routeSet // those that match them
@@ -100,11 +102,16 @@ func (l *lane) ofRoute(i int) ([]*declared, error) {
 	if own, ok := l.byRoute[i]; ok {
 		return own, nil
 	}
-	own, err := l.declareAll(l.cfg.routes[i].policies)
-	if err == nil {
-		l.byRoute[i] = own
+	r := &l.cfg.routes[i]
+	own, err := l.declareAll(r.policies)
+	if err != nil {
+		return nil, err
 	}
-	return own, err
+	for _, d := range own {
+		d.name = cmp.Or(d.name, r.pattern)
+	}
+	l.byRoute[i] = own
+	return own, nil
 }
 
 // reassemble gathers the budgets of every class anew, after some have come or gone.

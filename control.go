@@ -51,11 +51,12 @@ func (l *lane) resume() {
 func (l *lane) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
 	l.gone = true
 	l.eachAccount(func(s *shared) { s.account.Close() })
 	for _, c := range l.order {
 		c.queue.each(func(w *waiter) {
-			l.fail(w, &LimitError{Key: l.key, Err: ErrClosed, Header: l.header, Attempts: w.attempts})
+			l.fail(w, &LimitError{Key: l.key, Err: ErrClosed, Header: l.header, Attempts: w.attempts}, now)
 		})
 	}
 	l.disarm()

@@ -24,10 +24,21 @@ var (
 	ErrClosed = errors.New("the transport is closed")
 )
 
+// ErrAttemptTimeout ends an attempt whose response headers took longer than WithAttemptTimeout allows. Unlike the others it comes by itself, since the
+// request was sent. It is a net.Error whose Timeout is true, and it is not context.DeadlineExceeded: that is the caller's own deadline.
+var ErrAttemptTimeout error = &timeoutError{"throttle: no response headers within the attempt timeout"}
+
+// timeoutError is an error that says it is a time-out, as net.Error has it.
+type timeoutError struct{ text string }
+
+func (e *timeoutError) Error() string   { return e.text }
+func (e *timeoutError) Timeout() bool   { return true }
+func (e *timeoutError) Temporary() bool { return true }
+
 // LimitError says why a call was not sent, and when it could have been. errors.Is sees through it to one of the Err variables,
 // to context.DeadlineExceeded or to context.Canceled.
 type LimitError struct {
-	Key    string        // whose quota
+	Key    string        // whose quota; empty if an Acquire named none
 	Budget string        // the budget that made it wait, as in State; empty when it was a hold, a slot or the queue
 	Cause  Cause         // what made it wait
 	Wait   time.Duration // the wait it would have taken, as far as is known; 0 = unknown
@@ -44,7 +55,11 @@ type LimitError struct {
 // Error says what, where and how long.
 func (e *LimitError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "throttle: %s: %v", e.Key, e.Err)
+	b.WriteString("throttle: ")
+	if e.Key != "" {
+		b.WriteString(e.Key + ": ")
+	}
+	fmt.Fprint(&b, e.Err)
 	if e.Budget != "" {
 		fmt.Fprintf(&b, " (budget %s", e.Budget)
 		if e.Limit > 0 {
@@ -73,5 +88,5 @@ func (e *LimitError) Timeout() bool {
 
 // Temporary reports whether the same call may succeed later, as net.Error has it.
 func (e *LimitError) Temporary() bool {
-	return !errors.Is(e.Err, ErrCostTooLarge) && !errors.Is(e.Err, ErrClosed)
+	return !errors.Is(e.Err, ErrCostTooLarge) && !errors.Is(e.Err, ErrClosed) && !errors.Is(e.Err, errNoKey)
 }

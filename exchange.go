@@ -97,10 +97,13 @@ func (x *exchange) begin() error {
 	if err := x.find(x.result.Key); err != nil {
 		return err
 	}
-	x.w.priority, x.w.bypass = x.call.Priority, x.call.Bypass
+	x.w.priority, x.w.bypass = x.call.Priority, x.bypasses()
 	x.w.deadline, _ = req.Context().Deadline()
 	return nil
 }
+
+// bypasses reports whether the call never waits.
+func (x *exchange) bypasses() bool { return x.call.Bypass || x.t.cfg.observeOnly }
 
 // foreignHop reports whether req is a redirect that led to another host: there the caller's key and cost mean nothing.
 func foreignHop(req *http.Request) bool {
@@ -179,7 +182,12 @@ func (x *exchange) end(o outcome) (*http.Response, error) {
 
 // drop tells the observers that the call is refused here.
 func (x *exchange) drop(err error) error {
-	x.emit(Event{Kind: KindDrop, Err: err, Attempt: x.result.Attempts + 1, Duration: waitIn(err), Cause: causeIn(err)})
+	e := Event{Kind: KindDrop, Err: err, Attempt: x.result.Attempts + 1}
+	var limit *LimitError
+	if errors.As(err, &limit) {
+		e.Duration, e.Cause, e.Budget = limit.Wait, limit.Cause, limit.Budget
+	}
+	x.emit(e)
 	return err
 }
 

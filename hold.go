@@ -41,6 +41,11 @@ func (h *hold) release(now time.Time) {
 	}
 }
 
+// heldOf is how much of the time since w came was spent on hold. A hold may have begun before w did: when the answer came that tells of it.
+func (l *lane) heldOf(w *waiter, now time.Time) time.Duration {
+	return min(l.hold.clock(now)-w.heldAt, now.Sub(w.start))
+}
+
 // clock is the time spent on hold up to now.
 func (h *hold) clock(now time.Time) time.Duration {
 	if h.generation == 0 {

@@ -25,6 +25,7 @@ type lane struct {
 	shape  headers.Shape // of the server's answers
 	// weighted says that the cost function has given some call another weight than one request.
 	weighted     atomic.Bool
+	asks         atomic.Bool  // its policies are to be set anew: by the policy function, or because a change has failed
 	units        atomic.Bool  // costs beyond requests matter: some budget counts them, or nobody knows yet
 	places       atomic.Int64 // calls in flight at most, as configured or, if fewer, announced; 0 = any number; it changes under mu
 	placesSilent int          // answers in a row that told no cap; guarded by mu
@@ -49,11 +50,11 @@ type lane struct {
 	curbed    bool            // the bank has put a call off since the last answer
 	account   *shared         // the key's budgets in a store; nil without one
 	accounts  map[int]*shared // likewise those of its routes
-	asks      bool            // the policy function is to be asked again
 	foresees  bool            // some budget reckons with what calls under way will use
 
 	net      network
 	hold     hold
+	braced   time.Time // until when a refusal is being read, at most
 	gate     gate
 	flights  flights
 	open     int         // calls sent whose answers have not come, and permits in hand
@@ -128,6 +129,9 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 	l.lastUse = now
 	w.start, w.heldAt = now, l.hold.clock(now)
 	if w.bypass {
+		if len(l.cfg.observers) > 0 {
+			w.spared = l.rule(w, now)
+		}
 		l.all.force()
 		l.spend(w, &ruling{at: now}, now)
 		return true, nil
@@ -139,12 +143,13 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 		}
 	}
 	w.ready = make(chan struct{}, 1)
+	w.cause, w.by = CauseQueue, ""
 	l.push(w)
 	if !l.idleUntilAlarm(w, now) {
 		l.pump(now)
 	}
 	if !w.queued() {
-		<-w.ready
+		w.ready = nil // it need not wait
 		return w.err == nil, w.err
 	}
 	r = l.rule(w, now)
@@ -153,13 +158,13 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 		err = l.refuse(w, r, now)
 	}
 	if err != nil {
+		w.ready = nil
 		l.drop(w)
 		l.pump(now)
 		return false, err
 	}
-	w.cause, w.by = CauseQueue, ""
 	if r.at.After(now) {
-		w.cause, w.by = r.cause, r.by.String()
+		w.waitsFor(&r)
 	}
 	return false, nil
 }
@@ -214,7 +219,7 @@ func (l *lane) abandon(w *waiter, reason error) error {
 		if reason == ErrMaxWait || reason == context.DeadlineExceeded {
 			reason = l.limitError(w, l.rule(w, now), now, reason)
 		}
-		w.held = l.hold.clock(now) - w.heldAt
+		w.held = l.heldOf(w, now)
 		l.quit(w, now)
 	case w.err != nil: // it was refused in this moment
 		<-w.ready
@@ -282,7 +287,7 @@ func (l *lane) spend(w *waiter, r *ruling, now time.Time) {
 		l.gate.send(now, w.ticket)
 	}
 	w.generation = l.hold.generation
-	w.held = l.hold.clock(now) - w.heldAt
+	w.held = l.heldOf(w, now)
 }
 
 // undo takes back a call that was admitted and never sent.

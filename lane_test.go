@@ -252,10 +252,23 @@ func TestAcquireTellsItsResult(t *testing.T) {
 		_, err = tr.Acquire(t.Context(), Call{Key: "k", Result: &r, MaxWait: NoWait})
 		require.Error(t, err)
 		assert.Equal(t, WaitTooLong, r.Stop)
-		_, err = tr.Acquire(t.Context(), Call{})
-		assert.ErrorContains(t, err, "no Key")
-		_, err = tr.Acquire(t.Context(), Call{Key: "k", Cost: tokens(-1)})
-		assert.Error(t, err)
+	})
+}
+
+// A call that makes no sense is refused like any other: with a *LimitError, an event and a record.
+func TestAcquireRefusesWhatMakesNoSense(t *testing.T) {
+	rec := &recorder{}
+	inBubble(t, []Option{perMinute, WithObserver(rec)}, func(t *testing.T, tr *Transport) {
+		var limit *LimitError
+		_, err := tr.Acquire(t.Context(), Call{})
+		require.ErrorAs(t, err, &limit)
+		assert.EqualError(t, limit, "throttle: the Call has no Key")
+		assert.False(t, limit.Temporary())
+		r := Result{Attempts: 7}
+		_, err = tr.Acquire(t.Context(), Call{Key: "k", Cost: tokens(-1), Result: &r})
+		require.ErrorAs(t, err, &limit)
+		assert.Equal(t, Result{Key: "k"}, r)
+		assert.Len(t, rec.of(KindDrop), 2)
 	})
 }
 

@@ -24,63 +24,76 @@ func (t *core) find(key string) *lane {
 // lane finds or makes the lane of a key. req is nil where there is none.
 func (t *core) lane(ctx context.Context, key string, req *http.Request) (*lane, error) {
 	for {
-		if l := t.find(key); l != nil && !l.asksPolicies() {
+		if l := t.find(key); l != nil && !l.asks.Load() {
 			return l, nil
 		}
 		if t.cfg.policyFunc == nil {
 			return t.open(key)
 		}
-		busy, mine := t.claim(key)
+		q, mine := t.claim(key)
 		if mine {
-			if l, err := t.ask(key, req); err != errOutdated {
+			if l, err := t.ask(ctx, q, req); err != errOutdated {
 				return l, err
 			}
 			continue
 		}
 		select { // somebody asks already
-		case <-busy:
+		case <-q.done:
+			if q.err != nil {
+				return nil, q.err
+			}
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// claim makes the caller the one who asks the policy function for a key, unless somebody else does, or has done so since the caller looked;
-// then busy is closed when that is done.
-func (t *core) claim(key string) (busy <-chan struct{}, mine bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if c := t.asking[key]; c != nil {
-		return c, false
-	}
-	c := make(chan struct{})
-	if l := t.lanes[key]; l != nil && !l.asksPolicies() {
-		close(c)
-		return c, false
-	}
-	t.asking[key] = c
-	return nil, true
+// question is one call of the policy function, on behalf of everybody who needs its answer meanwhile.
+type question struct {
+	key  string
+	done chan struct{} // closed when it is answered
+	err  error         // the answer, if it concerns all who have waited for it
 }
 
-// ask asks the policy function, and makes the lane or changes it. What goes wrong concerns this call alone: the next one asks again.
-func (t *core) ask(key string, req *http.Request) (*lane, error) {
+// claim makes the caller the one who asks the policy function for a key, unless somebody else does, or has done so since the caller looked.
+func (t *core) claim(key string) (q *question, mine bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if q := t.asking[key]; q != nil {
+		return q, false
+	}
+	q = &question{key: key, done: make(chan struct{})}
+	if l := t.lanes[key]; l != nil && !l.asks.Load() {
+		close(q.done)
+		return q, false
+	}
+	t.asking[key] = q
+	return q, true
+}
+
+// ask asks the policy function, and makes the lane or changes it. What goes wrong concerns those who have come until then: the next one asks
+// again. An error of a caller whose own context has ended may be no more than that, and is nobody else's.
+func (t *core) ask(ctx context.Context, q *question, req *http.Request) (l *lane, err error) {
 	defer func() {
+		if err != errOutdated && ctx.Err() == nil {
+			q.err = err
+		}
 		t.mu.Lock()
-		close(t.asking[key])
-		delete(t.asking, key)
+		delete(t.asking, q.key)
 		t.mu.Unlock()
+		close(q.done)
 	}()
 	declared, edition := t.declared()
-	policies, err := t.policiesOf(key, req, declared)
+	policies, err := t.policiesOf(q.key, req, declared)
 	if err != nil {
-		return nil, &LimitError{Key: key, Err: err}
+		return nil, &LimitError{Key: q.key, Err: err}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.edition != edition {
 		return nil, errOutdated
 	}
-	return t.build(key, policies)
+	return t.build(q.key, policies)
 }
 
 // errOutdated says that SetPolicies came while the policy function was at work.

@@ -11,6 +11,7 @@ import (
 // answer is what one attempt brought, as the lane needs it.
 type answer struct {
 	sent, received time.Time
+	braced         bool // the lane was told that a refusal is being read
 	kind           outcomeKind
 	status         int
 	report         *headers.Report
@@ -23,6 +24,16 @@ type lesson struct {
 	news bool          // a budget came, went, or has a new limit
 }
 
+// braceTime bounds the time for which a lane is braced, should learn never come. It is longer than the peek, whose end must not be overtaken.
+const braceTime = 2 * peekTime
+
+// brace lets nobody leave while the body of a refusal is read: only then it is known how long the hold is, or that there is none.
+func (l *lane) brace(now time.Time) {
+	l.mu.Lock()
+	l.braced = now.Add(braceTime)
+	l.mu.Unlock()
+}
+
 // learn takes an answer into account, and looks who may go now.
 func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 	l.mu.Lock()
@@ -30,6 +41,9 @@ func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 	now := a.received
 	l.net.learn(a.received.Sub(a.sent))
 	l.header, l.lastUse = a.header, now
+	if a.braced {
+		l.braced = time.Time{}
+	}
 	if !l.answered {
 		l.answered = true
 		l.count()
@@ -49,7 +63,7 @@ func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 		l.outage = outage{}
 	}
 	if l.waiting > 0 {
-		l.pump(now)
+		l.pump(time.Now()) // reading the answer may have taken a while
 	}
 	return learned
 }
@@ -77,7 +91,7 @@ func (l *lane) refusal(w *waiter, a *answer) time.Duration {
 		s.account.Hold(until)
 	}
 	l.gate.close()
-	l.sweep(now)
+	l.sweep(time.Now())
 	return until.Sub(now)
 }
 

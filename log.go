@@ -14,6 +14,11 @@ const (
 	logKeysMost  = 1024             // keys whose lines are counted apart; beyond, the counts start anew
 )
 
+// WithLogger logs long waits, holds, and drops, sampled per key so that a busy queue never floods the log. Default: nothing is logged.
+func WithLogger(l *slog.Logger) Option {
+	return single("WithLogger", l != nil, func(c *config) { c.logger = l })
+}
+
 // logObserver writes to a log what a person wants to know: long waits, holds, calls refused here, a store that went away.
 type logObserver struct {
 	log *slog.Logger
@@ -36,7 +41,7 @@ func newLogObserver(l *slog.Logger) *logObserver {
 // Observe writes a line, or counts for a later one.
 func (o *logObserver) Observe(ctx context.Context, e Event) {
 	switch e.Kind {
-	case KindWait:
+	case KindWait, KindBypass:
 		if e.Duration >= logWaitsFrom {
 			o.wait(ctx, e)
 		}
@@ -73,6 +78,10 @@ func (o *logObserver) wait(ctx context.Context, e Event) {
 	if quiet {
 		return
 	}
-	o.log.LogAttrs(ctx, slog.LevelInfo, "throttle: waited", slog.String("key", e.Key), slog.String("cause", e.Cause.String()),
+	what := "throttle: waited"
+	if e.Kind == KindBypass {
+		what = "throttle: would have waited"
+	}
+	o.log.LogAttrs(ctx, slog.LevelInfo, what, slog.String("key", e.Key), slog.String("cause", e.Cause.String()),
 		slog.String("budget", e.Budget), slog.Int("calls", said.count), slog.Duration("longest", said.longest))
 }

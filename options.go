@@ -51,6 +51,7 @@ type config struct {
 	verdict            func(*http.Response, func() []byte) Verdict
 	report             func(*headers.Report, *http.Response, func() []byte)
 	skip               func(*http.Request) bool
+	observeOnly        bool
 	store              budget.Store
 
 	observers observers
@@ -138,15 +139,16 @@ func WithPolicies(p ...budget.Policy) Option {
 	}
 }
 
-// WithPolicyFunc declares limits per key: tiers. f is asked once for each new key, and again after SetPolicies; an error fails the call. The
-// request is nil under Acquire. f must be safe for concurrent use.
+// WithPolicyFunc declares limits per key: tiers. f is asked once for each new key, and again after SetPolicies; an error fails the calls that have
+// come until then, and the next one asks again. The request is that of the first of them, or nil under Acquire. f must be safe for concurrent use.
 func WithPolicyFunc(f func(key string, req *http.Request) ([]budget.Policy, error)) Option {
 	return single("WithPolicyFunc", f != nil, func(c *config) { c.policyFunc = f })
 }
 
 // WithRoute declares limits for part of an API. The pattern is "[METHOD[,METHOD] ][host]/path", with {wildcards} for one segment, and a
-// trailing slash for the whole subtree. Every route that matches applies, and adds to the policies of the key. A call that waits for a
-// route holds up no other call.
+// trailing slash for the whole subtree. Any method may be named, as servers have their own; a host of one word ends with a dot ("payments./v1/"). Every
+// route that matches applies, and adds to the policies of the key. A call that waits for a route holds up no other call. Budgets of policies without
+// a Name are called by the pattern in states, events and errors.
 func WithRoute(pattern string, p ...budget.Policy) Option {
 	return func(c *config) error {
 		r, err := parseRoute(pattern)
@@ -231,8 +233,8 @@ func WithBackoff(p backoff.Policy) Option {
 	}
 }
 
-// WithAttemptTimeout bounds one attempt until its response headers are here. Waiting is not counted, and a body that flows is never cut.
-// Default none.
+// WithAttemptTimeout bounds one attempt until its response headers are here. Waiting is not counted, and a body that flows is never cut. An attempt
+// that takes longer is a failure, repeated like others; if it was the last, the call's error is ErrAttemptTimeout. Default none.
 func WithAttemptTimeout(d time.Duration) Option {
 	return valued("WithAttemptTimeout", d > 0, "positive", d, func(c *config) { c.attemptTimeout = d })
 }
@@ -258,22 +260,6 @@ func WithReport(f func(r *headers.Report, resp *http.Response, peek func() []byt
 // WithSkip passes requests through untouched and uncounted.
 func WithSkip(f func(*http.Request) bool) Option {
 	return single("WithSkip", f != nil, func(c *config) { c.skip = f })
-}
-
-// WithObserver adds an observer. It may be given several times.
-func WithObserver(o Observer) Option {
-	return func(c *config) error {
-		if o == nil {
-			return errors.New("WithObserver: the observer is nil")
-		}
-		c.observers = append(c.observers, o)
-		return nil
-	}
-}
-
-// WithLogger logs long waits, holds, and drops, sampled per key so that a busy queue never floods the log. Default: nothing is logged.
-func WithLogger(l *slog.Logger) Option {
-	return single("WithLogger", l != nil, func(c *config) { c.logger = l })
 }
 
 // single is an option that sets a function or a pointer.

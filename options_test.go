@@ -59,10 +59,11 @@ var optionEffects = map[string]struct {
 	"WithReport": {just(WithReport(func(r *headers.Report, _ *http.Response, _ func() []byte) {
 		r.RetryAfter = headers.Some(10 * time.Second)
 	})), threeCalls(script(tooMany("Retry-After", "30")))},
-	"WithSkip":     {just(WithSkip(func(*http.Request) bool { return true })), threeCalls(always, WithPolicies(budget.PerMinute(1)))},
-	"WithObserver": {nil, observed},
-	"WithLogger":   {nil, logged},
-	"WithStore":    {nil, stored},
+	"WithSkip":        {just(WithSkip(func(*http.Request) bool { return true })), threeCalls(always, WithPolicies(budget.PerMinute(1)))},
+	"WithObserveOnly": {just(WithObserveOnly()), threeCalls(always, WithPolicies(budget.PerMinute(1)))},
+	"WithObserver":    {nil, observed},
+	"WithLogger":      {nil, logged},
+	"WithStore":       {nil, stored},
 }
 
 func just(o Option) func(*testing.T) Option { return func(*testing.T) Option { return o } }
@@ -244,6 +245,7 @@ func TestOptionsRefuseBadValues(t *testing.T) {
 		"WithReport":           WithReport(nil),
 		"WithSkip":             WithSkip(nil),
 		"WithStore":            WithStore(nil),
+		"WithObserveOnly":      Options(WithObserveOnly(), WithObserveOnly()),
 		"WithObserver":         WithObserver(nil),
 		"WithLogger":           WithLogger(nil),
 	}

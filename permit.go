@@ -21,9 +21,6 @@ type Permit struct {
 func (t *Transport) Acquire(ctx context.Context, c Call) (*Permit, error) {
 	outer, _ := FromContext(ctx)
 	c = c.over(outer)
-	if c.Key == "" {
-		return nil, errors.New("throttle: Acquire: the Call has no Key")
-	}
 	if c.Cost == nil {
 		c.Cost = budget.Cost{} // one request: a cost function would want a request to look at
 	}
@@ -32,16 +29,7 @@ func (t *Transport) Acquire(ctx context.Context, c Call) (*Permit, error) {
 	x.start()
 	defer x.rest()
 	x.ctx = exchangeContext{ctx, x}
-	x.result.Key = c.Key
-	if err := c.Cost.Validate(); err != nil {
-		return nil, &LimitError{Key: c.Key, Err: err}
-	}
-	if err := x.find(c.Key); err != nil {
-		return nil, err
-	}
-	x.w.mute, x.w.priority, x.w.bypass = true, c.Priority, c.Bypass
-	x.w.deadline, _ = ctx.Deadline()
-	err := x.enter()
+	err := x.acquire(ctx)
 	if c.Result != nil {
 		x.result.Stop = stopOf(err, Finished)
 		*c.Result = x.result
@@ -50,6 +38,27 @@ func (t *Transport) Acquire(ctx context.Context, c Call) (*Permit, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// errNoKey is for a Call under Acquire that does not say whose quota it draws on: there is no request to tell it by.
+var errNoKey = errors.New("the Call has no Key")
+
+// acquire waits until a call without a request may spend its cost.
+func (x *exchange) acquire(ctx context.Context) error {
+	c := x.call
+	x.result.Key = c.Key
+	if c.Key == "" {
+		return x.drop(&LimitError{Err: errNoKey})
+	}
+	if err := c.Cost.Validate(); err != nil {
+		return x.drop(&LimitError{Key: c.Key, Err: err})
+	}
+	if err := x.find(c.Key); err != nil {
+		return x.drop(err)
+	}
+	x.w.mute, x.w.priority, x.w.bypass = true, c.Priority, x.bypasses()
+	x.w.deadline, _ = ctx.Deadline()
+	return x.enter()
 }
 
 // Settle replaces the cost that was acquired by the actual one, once, before Done or after it: what was too much is given back, what

@@ -60,55 +60,49 @@ func (c *config) checkNames(own []budget.Policy) error {
 	return nil
 }
 
-// setPolicies replaces the budgets of the key. What was spent stays spent, and everybody who waits is looked at again.
-func (l *lane) setPolicies(policies []budget.Policy) {
+// setPolicies replaces the budgets of the key. What was spent stays spent, and everybody who waits is looked at again. With a policy function it
+// is left to the next call, since its answer may depend on the new ones.
+func (l *lane) setPolicies(policies []budget.Policy) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
+	l.asks.Store(true)
 	if l.cfg.policyFunc != nil {
-		l.asks = true // its answer may depend on the new ones
-		return
+		return nil
 	}
-	if l.change(policies, now) == nil {
-		l.sweep(now)
-		l.pump(now)
-	}
-}
-
-// asksPolicies reports whether the policy function is to be asked again.
-func (l *lane) asksPolicies() bool {
-	if l.cfg.policyFunc == nil {
-		return false
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.asks
+	return l.takePolicies(policies, time.Now())
 }
 
 // waitingFor reports whether calls wait while the policy function is to be asked again, and the request of the first.
 func (l *lane) waitingFor() (req *http.Request, asks bool) {
+	if l.cfg.policyFunc == nil || !l.asks.Load() {
+		return nil, false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range l.order {
-		if w := c.queue.head(); w != nil && l.asks {
+		if w := c.queue.head(); w != nil {
 			return w.req, true
 		}
 	}
 	return nil, false
 }
 
-// answerPolicies takes what the policy function said, if it was to be asked again.
+// answerPolicies takes what is declared now, if that was asked for.
 func (l *lane) answerPolicies(policies []budget.Policy) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
-	if !l.asks {
+	if !l.asks.Load() {
 		return nil
 	}
-	l.asks = false
+	return l.takePolicies(policies, time.Now())
+}
+
+// takePolicies puts new policies in force. On an error the old ones stay so, and the next call tries again.
+func (l *lane) takePolicies(policies []budget.Policy, now time.Time) error {
 	if err := l.change(policies, now); err != nil {
 		return &LimitError{Key: l.key, Err: err}
 	}
+	l.asks.Store(false)
 	l.sweep(now)
 	l.pump(now)
 	return nil

@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -246,5 +247,30 @@ func TestShareLeavesTheRestToOthers(t *testing.T) {
 			assert.Equal(t, i >= 75, d >= time.Minute, "number %d at %v", i, d)
 			assert.Equal(t, i >= 30, d > 0, "number %d at %v", i, d)
 		}
+	})
+}
+
+// A store that cannot open the new policies: the old ones stay in force, and nobody is left to believe otherwise.
+func TestPoliciesThatTheStoreCannotOpenAreTold(t *testing.T) {
+	closed := errors.New("the store is closed")
+	store, rec := &memory{laws: map[string]budget.Budget{}}, &recorder{}
+	inBubble(t, []Option{WithStore(store), WithPolicies(budget.PerMinute(5)), WithObserver(rec)}, func(t *testing.T, tr *Transport) {
+		take(t, tr, Call{})
+		store.fail = closed
+		require.NoError(t, tr.SetPolicies(budget.PerMinute(7)), "nothing is wrong with them")
+		told := rec.of(KindDegraded)
+		require.Len(t, told, 1)
+		assert.Equal(t, "k", told[0].Key)
+		assert.ErrorIs(t, told[0].Err, closed)
+		refusal(t, tr, t.Context(), Call{}, closed)
+		refusal(t, tr, t.Context(), Call{}, closed)
+		assert.Equal(t, 5.0, budgetOf(t, tr, "k", "").Limit)
+		tr.Hold("k", time.Minute)
+		s, _ := tr.State("k")
+		assert.Equal(t, time.Minute, time.Until(s.Hold), "a hold does not wait for the store")
+		tr.Resume("k")
+		store.fail, store.laws = nil, map[string]budget.Budget{}
+		take(t, tr, Call{})
+		assert.Equal(t, 7.0, budgetOf(t, tr, "k", "").Limit)
 	})
 }

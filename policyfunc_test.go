@@ -121,3 +121,37 @@ func TestSetPoliciesWhileThePolicyFunctionIsAtWork(t *testing.T) {
 		assert.Equal(t, 1000.0, budgetOf(t, tr, "api.example", "").Limit)
 	})
 }
+
+// A crowd that is refused costs one question, and not one after the other.
+func TestAPolicyFunctionThatRefusesIsAskedOnceForACrowd(t *testing.T) {
+	s := &tiers{takes: time.Second}
+	inBubble(t, []Option{WithPolicyFunc(s.of)}, func(t *testing.T, tr *Transport) {
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * 10 * time.Millisecond)
+				_, err := tr.Acquire(t.Context(), Call{Key: "stranger"})
+				assert.ErrorIs(t, err, errTier)
+				assert.Equal(t, time.Second, time.Since(epoch))
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, 1, s.asked["stranger"])
+	})
+}
+
+// Who asks for all and is cancelled meanwhile has an error of its own.
+func TestACancelledQuestionIsNoAnswerToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		s := newServer(always)
+		c, _ := client(t, s, WithPolicyFunc(func(_ string, req *http.Request) ([]budget.Policy, error) {
+			return nil, sleep(req.Context(), time.Second)
+		}))
+		time.AfterFunc(time.Second/2, cancel)
+		go do(c, ctx, http.MethodGet, api, "")
+		synctest.Wait()
+		prompt(t, c, api, 2*time.Second)
+	})
+}

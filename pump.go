@@ -22,10 +22,11 @@ func (l *lane) pump(now time.Time) {
 			return
 		}
 		if !r.ever {
-			l.fail(w, l.limitError(w, r, now, r.reason()))
+			l.fail(w, l.limitError(w, r, now, r.reason()), now)
 			continue
 		}
 		if !l.all.take(l) {
+			w.waitsFor(&ruling{cause: CauseInFlight})
 			l.disarm() // parked: a slot that comes back pumps again
 			return
 		}
@@ -52,9 +53,9 @@ func (l *lane) idleUntilAlarm(w *waiter, now time.Time) bool {
 }
 
 // fail ends the waiting of w with an error.
-func (l *lane) fail(w *waiter, err error) {
+func (l *lane) fail(w *waiter, err error, now time.Time) {
 	l.drop(w)
-	w.err = err
+	w.err, w.held = err, l.heldOf(w, now)
 	w.ready <- struct{}{}
 }
 
@@ -112,6 +113,7 @@ func (l *lane) pickFrom(c *class, now time.Time) (*waiter, ruling) {
 		}
 		return nil, ruling{at: never} // whoever claimed the budget sets the timer
 	}
+	head.waitsFor(&r)
 	if r.cause != CauseBudget {
 		return nil, r
 	}

@@ -26,11 +26,12 @@ type waiter struct {
 	heldAt time.Duration // the lane's hold clock at start
 	passed float64       // what smaller calls took ahead of it, as a part of what it wants itself
 
-	ready chan struct{} // cap 1: a token says that flight or err is set
-	err   error         // why it will not be admitted
-	held  time.Duration // how much of its wait was a hold
-	cause Cause         // what the rest was for, when it began
-	by    string        // the budget, if it was one
+	ready  chan struct{} // cap 1: a token says that flight or err is set; nil = it need not wait
+	err    error         // why it will not be admitted
+	held   time.Duration // how much of its wait was a hold
+	cause  Cause         // what the rest was for, as last seen
+	by     string        // the budget, if it was one
+	spared ruling        // of one that never waits: what it would have waited for; zero unless somebody is told
 
 	seq        uint64 // order of arrival in the lane
 	prev, next *waiter
@@ -40,6 +41,13 @@ type waiter struct {
 
 // queued reports whether w stands in a queue.
 func (w *waiter) queued() bool { return w.list != nil }
+
+// waitsFor notes what w waits for besides a hold, which is booked apart.
+func (w *waiter) waitsFor(r *ruling) {
+	if r.cause != CauseHold && r.cause != CauseOutage {
+		w.cause, w.by = r.cause, r.by.String()
+	}
+}
 
 // cost is what a call takes, as the lane needs it: requests at hand, other units by name.
 type cost struct {

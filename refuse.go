@@ -115,7 +115,7 @@ func (l *lane) sweep(now time.Time) {
 	for _, c := range l.order {
 		c.queue.each(func(w *waiter) {
 			if err := l.hopeless(w, l.rule(w, now), now); err != nil {
-				l.fail(w, err)
+				l.fail(w, err, now)
 			}
 		})
 	}

@@ -1,11 +1,43 @@
 package throttle
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 )
+
+// BufferBody lets a request be sent again whose body cannot be had again, such as one that a proxy passes on. A body of up to most bytes is read into
+// memory, and GetBody returns it from there; a longer one is left to be sent once. The request is changed, so call it before the request is sent.
+// An error is that of the body, which is closed then.
+func BufferBody(req *http.Request, most int64) error {
+	if !hasBody(req) || req.GetBody != nil || req.ContentLength > most {
+		return nil
+	}
+	long := req.Body
+	head, err := io.ReadAll(io.LimitReader(long, most+1))
+	if err == nil && int64(len(head)) > most {
+		req.Body = joined{io.MultiReader(bytes.NewReader(head), long), long}
+		return nil
+	}
+	long.Close()
+	if err != nil {
+		return fmt.Errorf("throttle: BufferBody: %w", err)
+	}
+	if req.ContentLength <= 0 { // unknown
+		req.ContentLength = int64(len(head))
+	}
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(head)), nil }
+	req.Body, _ = req.GetBody()
+	return nil
+}
+
+// joined is a body that was read in part.
+type joined struct {
+	io.Reader
+	io.Closer
+}
 
 // errGetBody is for a body that could be had again when it was measured, and no longer when it was needed.
 var errGetBody = errors.New("throttle: GetBody")

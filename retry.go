@@ -22,8 +22,16 @@ func (x *exchange) repeats(o *outcome) bool {
 		x.lane.leave(&x.ticket)
 	}
 	o.pause = max(o.pause-time.Since(x.received), 0) // reading the answer has taken part of it
-	x.emit(Event{Kind: KindRetry, Attempt: x.result.Attempts, Status: o.status(), Duration: o.pause, Err: o.err})
+	x.emit(Event{Kind: KindRetry, Cause: o.causeOfPause(), Attempt: x.result.Attempts, Status: o.status(), Duration: o.pause, Err: o.err})
 	return true
+}
+
+// causeOfPause is why the next attempt does not follow at once.
+func (o *outcome) causeOfPause() Cause {
+	if o.kind == refused && o.pause == 0 {
+		return CauseHold // the time that the server named is waited for in the lane
+	}
+	return CauseBackoff
 }
 
 // stop is why there is no further attempt after o; Finished = there is, unless o is final.

@@ -47,15 +47,40 @@ func parseRoute(pattern string) (route, error) {
 		}
 		rest = strings.TrimSpace(after)
 	}
+	if _, bare, ok := strings.Cut(rest, "://"); ok {
+		return r, fmt.Errorf("pattern %q: it holds for every scheme: write %q", pattern, bare)
+	}
 	slash := strings.IndexByte(rest, '/')
 	if slash < 0 {
 		return r, fmt.Errorf("pattern %q: want a path that begins with /, such as \"GET api.example.com/search/\"", pattern)
 	}
-	r.host = strings.ToLower(rest[:slash])
-	if err := r.readPath(rest[slash+1:]); err != nil {
+	err := r.readHost(rest[:slash])
+	if err == nil {
+		err = r.readPath(rest[slash+1:])
+	}
+	if err != nil {
 		return r, fmt.Errorf("pattern %q: %w", pattern, err)
 	}
 	return r, nil
+}
+
+// readHost reads a host, which may be empty, in the spelling of ByHost. A single word is more often a path whose slash was forgotten: that it is
+// a host is said by the dot at its end, as in DNS, or by a port.
+func (r *route) readHost(host string) error {
+	switch {
+	case host == "":
+		return nil
+	case strings.ContainsAny(host, "*{}"):
+		return fmt.Errorf("a host has no wildcards, got %q", host)
+	case !strings.ContainsAny(host, ".:") && !strings.EqualFold(host, "localhost"):
+		return fmt.Errorf("is %q a host? A path begins with /, and a host of one word ends with a dot: %q", host, host+".")
+	}
+	u := url.URL{Scheme: "http", Host: host}
+	if u.Port() == "443" {
+		u.Scheme = "https"
+	}
+	r.host = canonicalHost(&u)
+	return nil
 }
 
 func (r *route) readPath(path string) error {

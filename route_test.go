@@ -36,6 +36,18 @@ func TestRoutesMatch(t *testing.T) {
 		"API.example.com/v1/": {
 			[]string{"GET https://api.example.com/v1/x", "GET https://API.example.com:443/v1/x", "GET https://api.example.com./v1/x"},
 			[]string{"GET https://api.example.com:8443/v1/x", "GET https://www.example.com/v1/x"}},
+		"BÜCHER.example.:443/": {
+			[]string{"GET https://bücher.example/x", "GET https://xn--bcher-kva.example"}, []string{"GET https://bucher.example/"}},
+		"LOCALHOST/v1/": {
+			[]string{"GET http://localhost/v1/x"}, []string{"GET http://localhost:8080/v1/x"}},
+		"payments./v1/": {
+			[]string{"GET http://payments/v1/x", "GET http://payments./v1/x"}, []string{"GET http://billing/v1/x"}},
+		"payments:8080/": {
+			[]string{"GET http://payments:8080/v1/x"}, []string{"GET http://payments/v1/x"}},
+		"127.0.0.1:80/": {
+			[]string{"GET http://127.0.0.1/x"}, []string{"GET http://127.0.0.1:81/x"}},
+		"PURGE /v1/": {
+			[]string{"PURGE http://a.example/v1/x"}, []string{"GET http://a.example/v1/x"}},
 		"POST api.example.com/repos/{owner}/{repo}/issues": {
 			[]string{"POST https://api.example.com/repos/golang/go/issues"},
 			[]string{"POST https://api.example.com/repos/golang/issues", "POST https://api.example.com/repos//go/issues", "POST https://api.example.com/repos/golang/go/issues/1"}},
@@ -71,19 +83,25 @@ func TestRoutesWithoutARequest(t *testing.T) {
 
 func TestPatternsThatMakeNoSenseAreRefused(t *testing.T) {
 	for pattern, says := range map[string]string{
-		"":                   "begins with /",
-		"GET":                "begins with /",
-		"api.example.com":    "begins with /",
-		"get /x":             "in capitals",
-		"GET,,PUT /x":        "in capitals",
-		"/x /y":              "in capitals",
-		"GET /x /y":          "no blank",
-		"/x?y=1":             "no blank, ? or #",
-		"/a//b":              "empty segment",
-		"/a/pre{id}":         "whole segment",
-		"/a/{id}.json/b":     "whole segment",
-		"POST /{a}/b}":       "whole segment",
-		"GET  host/x#anchor": "no blank, ? or #",
+		"":                        "begins with /",
+		"GET":                     "begins with /",
+		"api.example.com":         "begins with /",
+		"get /x":                  "in capitals",
+		"GET,,PUT /x":             "in capitals",
+		"/x /y":                   "in capitals",
+		"GET /x /y":               "no blank",
+		"/x?y=1":                  "no blank, ? or #",
+		"/a//b":                   "empty segment",
+		"/a/pre{id}":              "whole segment",
+		"/a/{id}.json/b":          "whole segment",
+		"POST /{a}/b}":            "whole segment",
+		"GET  a.example/x#anchor": "no blank, ? or #",
+		"GET v1/x":                `"v1" a host? A path begins with /`,
+		"v1/x":                    `"v1."`,
+		"*.example.com/x":         "no wildcards",
+		"{tenant}.example/x":      "no wildcards",
+		"https://api.x/v1":        `write "api.x/v1"`,
+		"GET http://api.x":        `write "api.x"`,
 	} {
 		_, err := NewTransport(nil, WithRoute(pattern, budget.PerMinute(1)))
 		assert.ErrorContains(t, err, says, "%q", pattern)
@@ -123,6 +141,23 @@ func TestEveryMatchingRouteApplies(t *testing.T) {
 		s, _ := tr.State("a.example")
 		assert.Len(t, s.Budgets, 3, "the route of another host makes no budget here")
 	})
+}
+
+// Budgets without a name are told apart by their routes, also in a store.
+func TestBudgetsAreCalledByTheirRoutes(t *testing.T) {
+	for _, opt := range []Option{Options(), WithStore(&memory{laws: map[string]budget.Budget{}})} {
+		synctest.Test(t, func(t *testing.T) {
+			c, tr := client(t, newServer(always), opt, WithPolicies(budget.PerMinute(100)),
+				WithRoute("/v1/", budget.PerMinute(50)), WithRoute("GET /v1/", named("reads", budget.PerMinute(40))))
+			flood(t, c, 1, "http://a.example/v1/x")
+			state, _ := tr.State("a.example")
+			names := map[string]float64{}
+			for _, b := range state.Budgets {
+				names[b.Name] = b.Limit
+			}
+			assert.Equal(t, map[string]float64{"": 100, "/v1/": 50, "reads": 40}, names)
+		})
+	}
 }
 
 // Routes that name the same budget draw on one; SetPolicies leaves the budgets of routes alone.

@@ -29,9 +29,9 @@ func (r *ruling) delay(at time.Time, cause Cause, by *meterName) {
 }
 
 // guess is delay to a moment that is no lower bound: nobody is refused for it.
-func (r *ruling) guess(at time.Time, by *meterName) {
+func (r *ruling) guess(at time.Time, cause Cause, by *meterName) {
 	if at.After(r.at) {
-		r.delay(at, CauseBudget, by)
+		r.delay(at, cause, by)
 		r.guessed = true
 	}
 }
@@ -58,7 +58,7 @@ func (l *lane) judge(r *ruling, w *waiter, now time.Time) {
 		}
 		r.alone = r.alone || alone
 		r.delay(at, CauseBudget, name)
-		r.guess(m.foreseen(now, n), name)
+		r.guess(m.foreseen(now, n), CauseBudget, name)
 	}
 	for _, s := range w.class.shared {
 		if s.ask(r, now, w.cost, l.wantedCost(w)); !r.ever {
@@ -67,6 +67,9 @@ func (l *lane) judge(r *ruling, w *waiter, now time.Time) {
 	}
 	if l.hold.active(now) {
 		r.delay(l.hold.until, l.hold.cause, nil)
+	}
+	if now.Before(l.braced) {
+		r.guess(l.braced, CauseHold, nil)
 	}
 	if until, shut := l.gate.shut(now); shut {
 		r.delay(until, CauseFirstContact, nil)

@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -16,6 +17,7 @@ func WithStore(s budget.Store) Option {
 // shared is the budgets of a key, or of one of its routes, that live in a store.
 type shared struct {
 	meterName
+	route    string // its pattern; empty for those of the key
 	policies []budget.Policy
 	account  budget.Account
 }
@@ -61,10 +63,12 @@ func (l *lane) accountOfRoute(i int) (*shared, error) {
 	}
 	r := &l.cfg.routes[i]
 	a, err := l.share(l.key+" "+r.pattern, r.policies)
-	if err == nil {
-		l.accounts[i] = a
+	if err != nil {
+		return nil, err
 	}
-	return a, err
+	a.name, a.route = r.pattern, r.pattern
+	l.accounts[i] = a
+	return a, nil
 }
 
 // eachAccount visits every account of the lane.
@@ -92,7 +96,7 @@ func (s *shared) states(now time.Time) []BudgetState {
 	states := make([]BudgetState, 0, len(seen))
 	for i, b := range seen {
 		p := s.policies[i].Resolve()
-		states = append(states, BudgetState{Name: p.Name, Unit: p.Unit, Source: SourceShared,
+		states = append(states, BudgetState{Name: cmp.Or(p.Name, s.route), Unit: p.Unit, Source: SourceShared,
 			Limit: b.Limit, Window: b.Window, Used: b.Used, Available: b.Available, Next: b.Next})
 	}
 	return states

@@ -22,6 +22,9 @@ var sourceNames = [...]string{"declared", "server", "adaptive", "shared"}
 // String is the source in one word.
 func (s Source) String() string { return nameOf(sourceNames[:], uint8(s)) }
 
+// MarshalText is the source in one word.
+func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // KeyState is what a transport knows of one key at one moment. Its JSON has seconds as numbers, times as RFC 3339, and leaves out what is
 // unknown.
 type KeyState struct {
@@ -39,13 +42,14 @@ type KeyState struct {
 
 // BudgetState is one budget of a key. Amounts are in its unit; what is not known is negative, or zero for times.
 type BudgetState struct {
-	Name, Unit string
-	Source     Source
-	Limit      float64       // units per Window
-	Window     time.Duration // what Limit is counted over
-	Used       float64       // spent and not yet given back by time
-	Available  float64       // may leave now
-	Next       time.Time     // when Available will next grow
+	Name      string // of its policy, or the pattern of its route; of an announced one, what the server calls it; empty = it has none
+	Unit      string
+	Source    Source
+	Limit     float64       // units per Window
+	Window    time.Duration // what Limit is counted over
+	Used      float64       // spent and not yet given back by time
+	Available float64       // may leave now
+	Next      time.Time     // when Available will next grow
 
 	// OverReservation is how many units the calls that were settled had reserved for each that they used; 0 = none was settled. Well above 1,
 	// the estimates keep back what others could use: for AI calls, a lower max_tokens may help.
@@ -133,14 +137,14 @@ func (b BudgetState) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Name      string     `json:"name,omitempty"`
 		Unit      string     `json:"unit"`
-		Source    string     `json:"source"`
+		Source    Source     `json:"source"`
 		Limit     *float64   `json:"limit,omitempty"`
 		Window    float64    `json:"window,omitempty"`
 		Used      *float64   `json:"used,omitempty"`
 		Available *float64   `json:"available,omitempty"`
 		Next      *time.Time `json:"next,omitempty"`
 		Over      float64    `json:"over_reservation,omitempty"`
-	}{b.Name, b.Unit, b.Source.String(), amount(b.Limit), b.Window.Seconds(), amount(b.Used), amount(b.Available), known(b.Next), b.OverReservation})
+	}{b.Name, b.Unit, b.Source, amount(b.Limit), b.Window.Seconds(), amount(b.Used), amount(b.Available), known(b.Next), b.OverReservation})
 }
 
 func known(t time.Time) *time.Time {

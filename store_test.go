@@ -12,11 +12,15 @@ import (
 type memory struct {
 	mu   sync.Mutex
 	laws map[string]budget.Budget
+	fail error // what Open says
 }
 
 func (m *memory) Open(key string, policies []budget.Policy, _ func(), _ func(error)) (budget.Account, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.fail != nil {
+		return nil, m.fail
+	}
 	if m.laws[key] == nil {
 		law, err := budget.New(policies[0])
 		if err != nil {

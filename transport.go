@@ -26,8 +26,8 @@ type core struct {
 	policies []budget.Policy
 	edition  uint64 // counts their changes
 	lanes    map[string]*lane
-	asking   map[string]chan struct{} // keys whose policies the user's function is working out; closed when it is done
-	sweeper  *time.Timer              // drops idle lanes; nil while there are none
+	asking   map[string]*question // by the keys whose policies the user's function is working out
+	sweeper  *time.Timer          // drops idle lanes; nil while there are none
 	closed   bool
 
 	rounds sync.Pool // of *round
@@ -41,7 +41,7 @@ func NewTransport(base http.RoundTripper, opts ...Option) (*Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{cfg: cfg, all: newTotal(cfg.maxInFlightTotal), policies: cfg.policies, lanes: map[string]*lane{}, asking: map[string]chan struct{}{}}
+	c := &core{cfg: cfg, all: newTotal(cfg.maxInFlightTotal), policies: cfg.policies, lanes: map[string]*lane{}, asking: map[string]*question{}}
 	c.rounds.New = func() any { return new(round) }
 	return (&Transport{core: c}).WithBase(base), nil
 }
@@ -94,7 +94,11 @@ func (t *Transport) Key(req *http.Request) string {
 
 // Hold lets nothing of a key leave for d. It is only ever extended; Resume ends it.
 func (t *Transport) Hold(key string, d time.Duration) {
-	if l, err := t.lane(background, key, nil); err == nil {
+	l, err := t.lane(background, key, nil)
+	if err != nil {
+		l = t.find(key) // whose policies could not be set anew: it is held all the same
+	}
+	if l != nil {
 		l.holdFor(d)
 	}
 }
@@ -107,7 +111,8 @@ func (t *Transport) Resume(key string) {
 }
 
 // SetPolicies replaces what WithPolicies declared. Units that were spent stay spent, and the waiting calls are looked at again. A policy
-// function is asked again for each key. On an error nothing has changed.
+// function is asked again for each key. On an error nothing has changed. A key that the store cannot change keeps its policies until it can: observers
+// are told, and so is each call of the key that comes meanwhile.
 func (t *Transport) SetPolicies(p ...budget.Policy) error {
 	for _, policy := range p {
 		if err := t.cfg.checkPolicy("SetPolicies", policy); err != nil {
@@ -123,7 +128,9 @@ func (t *Transport) SetPolicies(p ...budget.Policy) error {
 	lanes := t.allLanes()
 	t.mu.Unlock()
 	for _, l := range lanes {
-		l.setPolicies(p)
+		if err := l.setPolicies(p); err != nil {
+			t.cfg.observers.emit(background, Event{Kind: KindDegraded, Key: l.key, Err: err})
+		}
 		if req, asks := l.waitingFor(); asks {
 			_, _ = t.lane(background, l.key, req) // on an error the next call asks again, and is told
 		}

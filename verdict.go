@@ -15,3 +15,6 @@ var verdictNames = [...]string{"by default", "accepted", "refused", "hopeless"}
 
 // String is the verdict in words.
 func (v Verdict) String() string { return nameOf(verdictNames[:], uint8(v)) }
+
+// MarshalText is the verdict in words.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
