@@ -57,7 +57,7 @@ func (a *account) late(asked uint64) {
 	var found finding
 	a.mu.Lock()
 	if a.flying && a.asks == asked {
-		found = a.fail(a.store.now(), errLate, a.breaker(errLate))
+		found = a.fail(a.store.now(), a.explain(errLate), a.breaker(errLate))
 	}
 	a.mu.Unlock()
 	a.store.company.spread(a, found)
