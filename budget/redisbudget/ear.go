@@ -167,23 +167,28 @@ func (e *ear) catchUp(channel string) {
 	}
 }
 
-// tell lets the accounts of a channel know of a hold.
+// tell lets the accounts of a channel know of a hold, or of a state that has begun anew.
 func (e *ear) tell(m *redis.Message) {
 	var changed, left float64
-	if n, err := fmt.Sscan(m.Payload, &changed, &left); n < 2 || err != nil || !(left >= 0) {
+	var epoch string
+	if _, err := fmt.Sscan(m.Payload, &changed, &left, &epoch); err != nil || !(left >= 0) {
 		return
 	}
 	e.mu.Lock()
 	all := slices.Collect(maps.Keys(e.accounts[m.Channel]))
 	e.mu.Unlock()
 	for _, a := range all {
-		a.overhear(a.store.now(), changed, time.Duration(min(left, longestHold)*1e3))
+		a.overhear(a.store.now(), changed, time.Duration(min(left, longestHold)*1e3), epoch)
 	}
 }
 
-// overhear is told of a hold that lasts d more.
-func (a *account) overhear(now time.Time, changed float64, d time.Duration) {
+// overhear is told of a hold that lasts d more. In an epoch that this account does not know yet it has no slots, and asks for what there is.
+func (a *account) overhear(now time.Time, changed float64, d time.Duration, epoch string) {
 	a.mu.Lock()
+	if known := a.view.epoch; known != "" && epoch != known && !a.flying {
+		a.forget()
+		a.poke(now)
+	}
 	a.hold(now, changed, d)
 	a.news.changed = true
 	a.mu.Unlock()

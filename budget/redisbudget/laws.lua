@@ -1,6 +1,6 @@
 -- The laws of package budget, over tables p that hold a policy and its state. Times are microseconds of the server's clock. Each has
 --   at(p, n)              from when n units may be taken
---   take(p, at, till, n)  takes them for a moment between at and till
+--   take(p, at, till, n)  takes them for a moment between at and till; the call arrives up to p.guard after that
 --   give(p, n, taken)     gives back what was to be used at the moment taken
 --   empty(p, at, n)       makes nothing available at that moment, or no more than n units spent in this window leave
 --   resume(p, held)       takes back that nothing was available before the moment held, for a bucket
@@ -125,13 +125,21 @@ function frame.take(p, at, till, n)
   p.cur = p.cur + n
 end
 
--- A slot ends with its window.
-function frame.till(p, at, till)
+-- The last moment at which a call may leave that is to arrive in the window of t.
+function frame.last(p, t)
   local w = p.w
-  if not w or at >= w + p.window then
-    w = math.floor((at - p.phase) / p.window) * p.window + p.phase
+  if not w or t >= w + p.window then
+    w = math.floor((t - p.phase) / p.window) * p.window + p.phase
   end
-  return math.min(till, w + p.window - 1)
+  return w + p.window - 1 - p.guard
+end
+
+-- A slot ends in time for its window, or begins with the next one.
+function frame.till(p, at, till) return math.min(till, frame.last(p, at)) end
+
+function frame.reach(p, at)
+  local last = frame.last(p, at)
+  return at > last and last + p.guard + 1 or at
 end
 
 function frame.give(p, n, taken)
@@ -237,8 +245,9 @@ function log.merge(p)
   p.log = all
 end
 
--- What may be spent until `till` is spent then at the latest.
+-- What may be spent until `till` has arrived by the end of the guard at the latest.
 function log.take(p, at, till, n)
+  till = till + p.guard
   local newest = p.log[#p.log]
   if newest and newest[1] >= till then
     newest[2] = newest[2] + n
@@ -271,7 +280,7 @@ end
 
 function log.empty(p, at) log.spread(p, math.max(0, p.limit - log.total(p)), at - p.window, at) end
 
-function log.away(p, n, from) log.spread(p, n, from, now) end
+function log.away(p, n, from) log.spread(p, n, from + p.guard, now + p.guard) end
 
 function log.used(p)
   local sum = 0

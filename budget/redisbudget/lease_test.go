@@ -64,6 +64,33 @@ func TestSlotsThatAreUsedLateExceedNothing(t *testing.T) {
 	assert.Less(t, r.slots[0].until, 20*time.Millisecond, "a slot ends with its window")
 }
 
+// A slot that is used at its very end arrives a little later still: it counts from then on, and the next one comes a window after that. What a
+// window of the clock grants is used so early that it arrives in it.
+func TestCallsThatTakeLongToArriveExceedNothing(t *testing.T) {
+	client := startRedis(t).client()
+	const life, way = 50 * time.Millisecond, 8 * time.Millisecond
+	lease := func(name string, now time.Time, slots int, p budget.Policy) *reply {
+		l := newLaw(t, client, name, p)
+		l.fields = func(q *ask) { q.guard = way }
+		return l.lease(now, slots, life)
+	}
+	r := lease("log", midnight, 7, budget.PerSecond(3))
+	assert.Equal(t, []float64{0, 0, 0, 1058, 1058, 1058, 2116}, from(r))
+	assert.Equal(t, life, r.slots[0].until, "it must be used before that")
+	r = lease("bucket", midnight, 4, budget.PerSecond(10).WithBurst(2))
+	assert.Equal(t, []float64{0, 50, 150, 250}, from(r), "a bucket has its burst for that")
+	for _, a := range []budget.Algorithm{budget.FixedWindow, budget.SlidingCounter} {
+		r = lease(a.String(), millis(980), 1, budget.PerSecond(3).Using(a))
+		assert.Equal(t, []float64{0}, from(r), a)
+		assert.InDelta(t, 12, float64(r.slots[0].until.Microseconds())/1e3, 0.01, a)
+		r = lease(a.String()+" too late", millis(995), 1, budget.PerSecond(3).Using(a))
+		assert.Equal(t, []float64{5}, from(r), a)
+	}
+	l := newLaw(t, client, "capped", budget.PerSecond(3))
+	l.fields = func(q *ask) { q.guard = time.Minute }
+	assert.Equal(t, []float64{0, 0, 0, 1060}, from(l.lease(midnight, 4, life)), "no more than a hundredth of a window is given away")
+}
+
 func TestAllUnitsAreTakenOrNone(t *testing.T) {
 	l := newLaw(t, startRedis(t).client(), "two", budget.PerSecond(10).WithBurst(10), budget.PerSecond(1000).Of(budget.Tokens).WithBurst(1000))
 	assert.Zero(t, l.take(midnight, 1, 900))
@@ -154,6 +181,32 @@ func TestALostStateBeginsEmpty(t *testing.T) {
 	}
 }
 
+// A server whose clock is put back, or another one that takes over with a clock that is behind, goes on where the first was: nobody waits until
+// it is as late again, and nothing is granted twice.
+func TestAServersClockThatIsPutBack(t *testing.T) {
+	client := startRedis(t).client()
+	one := []float64{1}
+	for _, p := range []budget.Policy{budget.PerSecond(10).WithBurst(5), budget.PerSecond(10), budget.PerSecond(10).Using(budget.LeakyBucket)} {
+		l := newLaw(t, client, "back "+p.String(), p)
+		steady := newLaw(t, client, "steady "+p.String(), p)
+		q := func() *ask { return &ask{slots: 8, need: one, more: one, fair: 8, horizon: 30 * time.Second} }
+		for _, ms := range []int64{0, 1000} {
+			assert.Equal(t, l.ask(millis(ms), q()).slots, steady.ask(millis(ms), q()).slots)
+		}
+		l.ask(millis(-3_600_000), &ask{hold: time.Second})
+		steady.ask(millis(1000), &ask{hold: time.Second})
+		for _, ms := range []int64{1500, 2500} {
+			back, want := l.ask(millis(ms-3_601_000), q()), steady.ask(millis(ms), q())
+			assert.Equal(t, want, &reply{epoch: want.epoch, declared: back.declared, server: back.server, live: back.live, ttl: back.ttl, hold: back.hold,
+				changed: back.changed, quiet: back.quiet, linger: back.linger, wait: back.wait, slots: back.slots, seen: back.seen}, p)
+		}
+	}
+	l := newLaw(t, client, "windows", budget.PerSecond(3).Using(budget.FixedWindow))
+	l.lease(millis(1900), 1, 0)
+	l.lease(millis(0), 1, 0)
+	assert.Equal(t, []float64{0, 0, 0, 900}, from(l.lease(millis(1100), 4, 0)), "windows begin where the clock says")
+}
+
 // When all were away, no slot lies before the last of them can be back; when one was, the others go on.
 func TestThoseWhoWereAwayComeBackTogether(t *testing.T) {
 	l := newLaw(t, startRedis(t).client(), "quiet", budget.PerSecond(10).WithBurst(5))
@@ -203,6 +256,12 @@ func TestProcessesAreCountedWhileTheyLive(t *testing.T) {
 	assert.Equal(t, 1, at(2000, "b", -time.Minute), "b leaves")
 	assert.Equal(t, 2, at(59_000, "c", time.Minute))
 	assert.Equal(t, 1, at(61_000, "c", time.Minute), "a is dead")
+}
+
+// A bucket that takes longer to fill than Redis counts has a state that lives for a century.
+func TestAStateLivesForACenturyAtTheMost(t *testing.T) {
+	l := newLaw(t, startRedis(t).client(), "slow", budget.PerDay(1e-3).WithBurst(1e15))
+	assert.Equal(t, 100*366*24*time.Hour, l.lease(midnight, 1, 0).ttl)
 }
 
 // A log stays small: beyond 512 entries they are merged, and leave late by 1/256 of the window at the most.

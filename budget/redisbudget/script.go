@@ -45,7 +45,8 @@ type ask struct {
 	process   string
 	life      time.Duration // after which a process counts as dead; negative: this one leaves
 	slots     int
-	slotLife  time.Duration // how long after its moment a slot may be used
+	slotLife  time.Duration // how long after its moment a slot may be used,
+	guard     time.Duration // and how long after that the call may arrive
 	horizon   time.Duration // a first slot further ahead is not wanted, only the wait
 	expires   time.Time     // by the server's clock: no slots are wanted when the script runs later; zero for no such time
 	fair      float64       // slots that each process may have if all want many; 0 = as many as are asked for
@@ -65,7 +66,7 @@ type ask struct {
 // args are the arguments of the script.
 func (q *ask) args() []any {
 	args := []any{q.policies, bit(q.opens), q.epoch, q.nonce, bit(q.remembers), micros(q.away), q.process, micros(q.life),
-		q.slots, micros(q.slotLife), micros(q.horizon), moment(q.expires), amount(q.fair),
+		q.slots, micros(q.slotLife), micros(q.guard), micros(q.horizon), moment(q.expires), amount(q.fair),
 		micros(q.quiet), micros(q.hold), micros(q.age), moment(q.resumes)}
 	for i := range q.need {
 		for _, n := range []float64{q.need[i], q.more[i], q.back[i], q.spent[i], q.memory[i]} {

@@ -12,6 +12,16 @@ local function word()
 end
 local function number() return tonumber(word()) end
 
+local S = {}
+local flat = redis.call('HGETALL', KEYS[1])
+for i = 1, #flat, 2 do
+  S[flat[i]] = flat[i + 1]
+end
+
+-- Where the server's clock is put back, or another server with another clock takes over, time goes on from where it was.
+local ahead = math.max(tonumber(S.ahead or 0), tonumber(S.seen or now) - now)
+now = now + ahead
+
 -- The policies of a text, and their shape: what must be the same in all processes.
 local function parse(declared)
   local all, shape = {}, ''
@@ -19,23 +29,17 @@ local function parse(declared)
     local p = {
       kind = kind, limit = tonumber(limit), window = tonumber(window), burst = tonumber(burst), phase = tonumber(phase),
     }
-    p.rate = p.limit / p.window
+    p.rate, p.phase = p.limit / p.window, p.phase + ahead -- windows begin where the clock says
     all[#all + 1] = setmetatable(p, { __index = laws[kind] })
     shape = shape .. kind .. ' ' .. unit .. ';'
   end
   return all, shape
 end
 
-local S = {}
-local flat = redis.call('HGETALL', KEYS[1])
-for i = 1, #flat, 2 do
-  S[flat[i]] = flat[i + 1]
-end
-
 local declared, opens, known, nonce = word(), word() == '1', word(), word()
 local remembers, away = word() == '1', number()
 local me, seen = word(), number()
-local count, life, horizon = number(), number(), number()
+local count, life, guard, horizon = number(), number(), number(), number()
 local expires, fair = number(), number()
 local quietTime, hold, age = number(), number(), number()
 local resumes = number()
@@ -66,7 +70,7 @@ local held, changed = tonumber(S.hold or 0), tonumber(S.changed or 0)
 local ends = resumes > 0 and held > now and changed <= resumes
 local need, more, spent = {}, {}, {}
 for i, p in ipairs(policies) do
-  p.late = life
+  p.late, p.guard = life, math.min(guard, p.window / 100)
   for _, f in ipairs(p.fields) do
     p[f] = S[f .. i]
     if f ~= 'log' then
@@ -108,9 +112,12 @@ if quietTime > 0 and (lost and fresh or away > 0 and now - tonumber(S.seen or 0)
 end
 
 -- A hold is only ever extended, until somebody ends it. What a bucket holds at its end is nothing: a refusal has shown that. `changed` is
--- when that was last said, negative if it was that nothing is held any more.
+-- when that was last said, negative if it was that nothing is held any more. Slots of another epoch are void.
 local function say()
-  redis.pcall('PUBLISH', KEYS[1], text(changed) .. ' ' .. text(math.max(0, held - now)))
+  redis.pcall('PUBLISH', KEYS[1], text(changed) .. ' ' .. text(math.max(0, held - now)) .. ' ' .. epoch)
+end
+if lost and fresh then
+  say()
 end
 if ends then
   held, changed = 0, -now
@@ -134,6 +141,11 @@ local function earliest(units)
       return nil
     elseif units[i] > 0 then
       at = math.max(at, p.at(p, units[i]))
+    end
+  end
+  for i, p in ipairs(policies) do
+    if units[i] > 0 and p.reach then
+      at = p.reach(p, at)
     end
   end
   return at
@@ -218,7 +230,8 @@ for i, p in ipairs(policies) do
     end
   end
 end
-for _, f in ipairs({ 'factor', 'adapted', 'linger', 'paced' }) do
+S.ahead = ahead > 0 and text(ahead) or nil
+for _, f in ipairs({ 'ahead', 'factor', 'adapted', 'linger', 'paced' }) do
   if S[f] then
     out[#out + 1] = f
     out[#out + 1] = S[f]
@@ -231,20 +244,21 @@ if changed ~= 0 then
   out[#out + 1] = text(held)
 end
 
--- A tenth and a second more than it takes to be full again, so that a key that is gone has nothing to tell.
-ttl = math.ceil(ttl / 1000 * 1.1) + 1000
+-- A tenth and a second more than it takes to be full again, so that a key that is gone has nothing to tell; a century at the most, as Redis
+-- has its bounds.
+ttl = math.min(ttl * 1.1 + 1000000, 100 * 366 * 24 * 3600000000)
 if not S.epoch then
   redis.call('DEL', KEYS[1])
 end
 redis.call('HSET', KEYS[1], unpack(out))
-redis.call('PEXPIRE', KEYS[1], string.format('%.0f', ttl))
+redis.call('PEXPIRE', KEYS[1], string.format('%.0f', ttl / 1000))
 if seen > 0 then
   redis.call('ZADD', KEYS[2], text(now), me)
 else
   redis.call('ZREM', KEYS[2], me)
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', text(now - math.abs(seen)))
-redis.call('PEXPIRE', KEYS[2], string.format('%.0f', ttl))
+redis.call('PEXPIRE', KEYS[2], string.format('%.0f', ttl / 1000))
 
 return {
   'ok', epoch, theirs == declared and '' or theirs, text(now), redis.call('ZCARD', KEYS[2]), text(ttl),

@@ -28,10 +28,10 @@ func TestAScriptIsKnownByItsText(t *testing.T) {
 // The arguments are words that Lua reads as they are: no number is written with an exponent that it would cut.
 func TestArgumentsAreWholeWords(t *testing.T) {
 	q := &ask{policies: "p", opens: true, epoch: "e", nonce: "n", away: time.Second, process: "x", life: time.Minute, slots: 3,
-		slotLife: time.Millisecond, horizon: time.Hour, expires: millis(1), fair: 2.5, quiet: time.Second, hold: time.Second, age: -time.Second,
+		slotLife: time.Millisecond, guard: 2 * time.Millisecond, horizon: time.Hour, expires: millis(1), fair: 2.5, quiet: time.Second, hold: time.Second, age: -time.Second,
 		resumes: millis(2), need: []float64{1, 1e15}, more: []float64{2, 0.25}, back: []float64{-3, 0}, spent: []float64{0, 0}, memory: []float64{5, 6}}
 	at := "17672256000"
-	assert.Equal(t, []any{"p", "1", "e", "n", "0", "1000000", "x", "60000000", 3, "1000", "3600000000", at + "01000", "2.5", "1000000", "1000000", "-1000000",
+	assert.Equal(t, []any{"p", "1", "e", "n", "0", "1000000", "x", "60000000", 3, "1000", "2000", "3600000000", at + "01000", "2.5", "1000000", "1000000", "-1000000",
 		at + "02000", "1", "2", "-3", "0", "5", "1000000000000000", "0.25", "0", "0", "6"}, q.args())
 	assert.Equal(t, "0", moment(time.Time{}))
 }

@@ -79,6 +79,7 @@ func (a *account) next(now time.Time) (*ask, bool) {
 	q := a.compose(now)
 	a.asks++
 	q.number, a.flying, a.sent = a.asks, true, now
+	a.missed = max(0, a.missed-q.slots)
 	a.slots, a.oldest, a.poked = 0, time.Time{}, false
 	clear(a.back)
 	return q, true
@@ -89,12 +90,15 @@ func (a *account) compose(now time.Time) *ask {
 	q := &ask{
 		policies: a.declared, opens: !a.view.opened, process: a.store.process, life: processLife,
 		epoch: a.view.epoch, nonce: token(), remembers: a.view.remembers(now) || !a.absence.since.IsZero(),
-		slots: a.slots, slotLife: a.slotLife(), horizon: horizon,
+		slots: a.slots, slotLife: a.slotLife(), guard: guard, horizon: a.horizon(),
 		need: slices.Clone(a.need), more: slices.Clone(a.more), back: slices.Clone(a.back),
 		spent: slices.Clone(a.absence.spent), memory: a.memory(now),
 	}
 	if a.closed {
-		a.left, q.life, q.slots = true, -processLife, 0
+		a.left, q.slots = true, 0
+		if !a.store.company.uses(a.key) {
+			q.life = -processLife
+		}
 	}
 	if a.outage.on() {
 		q.slots = 0 // a new connection takes longer than slots are good: they are asked for once it stands
@@ -162,6 +166,7 @@ func (a *account) hear(q *ask, r *reply, err error, now time.Time) (found findin
 // learn takes in what an answer says.
 func (a *account) learn(q *ask, r *reply, now time.Time, trip time.Duration) {
 	if r.epoch != a.view.epoch {
+		a.forget()
 		a.heard = 0 // the new state may come from another clock
 	}
 	a.view.update(r, now, trip)
@@ -207,7 +212,7 @@ func (a *account) receive(q *ask, r *reply, now time.Time) {
 	a.served = a.served && len(r.slots) == q.slots
 	if r.wait > 0 {
 		a.waitFor = now.Add(r.wait)
-		a.tryAt = now.Add(max(r.wait-horizon, retryLeast))
+		a.tryAt = now.Add(max(r.wait-a.horizon(), min(retryLeast, a.horizon()/retryPart)))
 		a.arm(a.tryAt)
 	}
 }

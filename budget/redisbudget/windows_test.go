@@ -14,8 +14,8 @@ const (
 	windowLimit  = 90
 	windowLength = 3 * time.Second
 	windowSpan   = 2*windowLength + windowLength/5 // three windows have begun by then, however they lie
-	// windowLag is what a fleet at a log can bear: a slot counts as used when it is over, and that is soon.
-	windowLag = 20 * time.Millisecond
+	// windowLag is what a fleet at a log can bear: a slot counts as used soon after it is over, and that is soon.
+	windowLag = windowLength / 100
 )
 
 // Servers that count by windows and logs admit all that a fleet sends, and the fleet sends what they admit: in three windows, or in the even
