@@ -81,7 +81,7 @@ func TestTheLimitsOfWhoBeganLastCount(t *testing.T) {
 	old.until(t, func() bool { return len(old.news()) > 0 })
 	var wrong *LimitsError
 	require.ErrorAs(t, old.news()[0], &wrong)
-	assert.ErrorContains(t, wrong, `key "host" has other limits in another process that began later: here token-bucket requests 1000`)
+	assert.ErrorContains(t, wrong, `key "host" has other limits in another process that began later: here 1000 requests/second burst 5 token-bucket, there 20 requests/second burst 5 token-bucket: the latter count`)
 	old.drain(within(t, 500*time.Millisecond))
 	assert.InDelta(t, 20, old.drain(within(t, time.Second)), 12, "not its own thousand")
 	assert.Empty(t, young.news())

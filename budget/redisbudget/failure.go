@@ -16,7 +16,7 @@ func (a *account) explain(err error) error {
 	var shape *ShapeError
 	switch {
 	case errors.As(err, &shape):
-		shape.Key, shape.Ours = a.key, a.declared
+		shape.Key, shape.Ours, shape.Theirs = a.key, readable(a.declared), readable(shape.Theirs)
 		return shape
 	case errors.Is(err, errLate) && a.view.epoch == "":
 		return fmt.Errorf("%w: check the address and the TLS settings of the client that New was given", errLate)

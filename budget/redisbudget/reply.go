@@ -2,7 +2,6 @@ package redisbudget
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 )
@@ -31,27 +30,6 @@ type sight struct {
 	used, free float64
 	next       time.Duration // until one more is free
 	most       float64       // what it can ever hold
-}
-
-// ShapeError says that another process counts the same key in other units or by other algorithms, so that the two cannot share it. It
-// comes with the event that reports the store as away: this process goes on by itself.
-type ShapeError struct {
-	Key          string
-	Ours, Theirs string // the policies, as text
-}
-
-// Error says what differs, and what to do.
-func (e *ShapeError) Error() string {
-	return fmt.Sprintf("redisbudget: key %q is counted otherwise by another process: here %s there %s: give all processes the same policies", e.Key, e.Ours, e.Theirs)
-}
-
-// LimitsError says that another process declares other limits for the same key. Those of the process that opened the key last count, for
-// all.
-type LimitsError ShapeError
-
-// Error says what differs, and which counts.
-func (e *LimitsError) Error() string {
-	return fmt.Sprintf("redisbudget: key %q has other limits in another process that began later: here %s there %s: the latter count", e.Key, e.Ours, e.Theirs)
 }
 
 var errReply = errors.New("redisbudget: Redis gave an answer that the script does not give: does something else use these keys?")

@@ -5,14 +5,10 @@ import (
 	"crypto/sha1"
 	_ "embed"
 	"encoding/hex"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/seed-18ca0a92/throttle/budget"
 )
 
 //go:embed laws.lua
@@ -93,24 +89,6 @@ func moment(t time.Time) string {
 		return "0"
 	}
 	return strconv.FormatInt(t.UnixMicro(), 10)
-}
-
-// describe writes policies as the script reads them: algorithm, unit, limit, window, burst and phase of each.
-func describe(policies []budget.Policy) string {
-	var b strings.Builder
-	for _, p := range policies {
-		phase := time.Duration(0)
-		if !p.Anchor.IsZero() {
-			phase = p.Anchor.Sub(time.Unix(0, 0).Add(p.Anchor.Sub(time.Unix(0, 0)).Truncate(p.Window)))
-		}
-		for _, word := range []string{p.Algorithm.String(), url.QueryEscape(p.Unit), amount(p.Limit),
-			micros(p.Window), amount(p.Burst), micros(phase)} {
-			b.WriteString(word)
-			b.WriteByte(' ')
-		}
-		b.WriteByte(';')
-	}
-	return strings.ReplaceAll(b.String(), " ;", ";")
 }
 
 // once is a command that is never repeated by itself: when its answer is lost nobody knows whether it ran, and slots would be taken

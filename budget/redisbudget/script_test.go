@@ -9,8 +9,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
-
-	"github.com/seed-18ca0a92/throttle/budget"
 )
 
 func TestACommandIsSentOnce(t *testing.T) {
@@ -34,15 +32,6 @@ func TestArgumentsAreWholeWords(t *testing.T) {
 	assert.Equal(t, []any{"p", "1", "e", "n", "0", "1000000", "x", "60000000", 3, "1000", "2000", "3600000000", at + "01000", "2.5", "1000000", "1000000", "-1000000",
 		at + "02000", "1", "2", "-3", "0", "5", "1000000000000000", "0.25", "0", "0", "6"}, q.args())
 	assert.Equal(t, "0", moment(time.Time{}))
-}
-
-func TestPoliciesAreDescribedWhole(t *testing.T) {
-	p := []budget.Policy{
-		budget.PerSecond(5).WithBurst(2.5).Resolve(),
-		budget.Policy{Unit: "odd unit;", Limit: 1e6, Window: time.Minute, Algorithm: budget.FixedWindow, Anchor: midnight.Add(1500 * time.Millisecond)}.Resolve(),
-	}
-	assert.Equal(t, "token-bucket requests 5 1000000 2.5 0;fixed-window odd+unit%3B 1000000 60000000 0 1500000;", describe(p))
-	assert.Empty(t, describe(nil))
 }
 
 // Whatever is told of an ask reaches the script.

@@ -243,5 +243,5 @@ func (a *account) compare(r *reply) {
 		a.news.add(nil)
 		return
 	}
-	a.news.add(&LimitsError{Key: a.key, Ours: a.declared, Theirs: r.declared})
+	a.news.add(&LimitsError{Key: a.key, Ours: readable(a.declared), Theirs: readable(r.declared)})
 }
