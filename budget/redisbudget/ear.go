@@ -19,7 +19,8 @@ import (
 type ear struct {
 	client redis.UniversalClient
 
-	asked atomic.Int64 // when an account last asked for something, in nanoseconds
+	since time.Time    // when it came to be
+	asked atomic.Int64 // how long after that an account last asked for something, in nanoseconds
 
 	mu       sync.Mutex
 	accounts map[string]map[*account]bool // by channel
@@ -117,6 +118,9 @@ const (
 	beatsFor = 2 * time.Second
 )
 
+// note remembers that an account asks for something.
+func (e *ear) note() { e.asked.Store(int64(time.Since(e.since))) }
+
 // beat asks for a sign of life, or raises doubt where the last one that was asked for has not come.
 func (e *ear) beat(ctx context.Context, sub *redis.PubSub, pinged time.Time) time.Time {
 	now := time.Now()
@@ -124,7 +128,7 @@ func (e *ear) beat(ctx context.Context, sub *redis.PubSub, pinged time.Time) tim
 	case !pinged.IsZero():
 		e.doubt(now.Sub(pinged))
 		return time.Time{}
-	case now.UnixNano()-e.asked.Load() > int64(beatsFor):
+	case now.Sub(e.since)-time.Duration(e.asked.Load()) > beatsFor:
 		return time.Time{}
 	}
 	_ = sub.Ping(ctx)

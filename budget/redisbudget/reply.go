@@ -74,7 +74,12 @@ func (w *words) list() *words {
 	return &words{left: l}
 }
 
-func (w *words) span() time.Duration { return time.Duration(w.number() * 1e3) }
+// longest is the most that a span is taken for: as many microseconds as a Duration holds, two centuries and more.
+const longest = 9.2e15
+
+func (w *words) span() time.Duration {
+	return time.Duration(max(-longest, min(w.number(), longest)) * 1e3)
+}
 
 // parse reads an answer. A ShapeError has no key yet.
 func parse(raw any) (*reply, error) {

@@ -62,6 +62,7 @@ func TestWordsStayBad(t *testing.T) {
 	assert.True(t, w.bad)
 	assert.Nil(t, w.next())
 	assert.Equal(t, 1500*time.Nanosecond, (&words{left: []any{"1.5"}}).span())
+	assert.Equal(t, time.Duration(9.2e18), (&words{left: []any{"1e30"}}).span())
 	w = &words{left: []any{"no list"}}
 	assert.Empty(t, w.list().left)
 	assert.True(t, w.bad)

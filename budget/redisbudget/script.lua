@@ -68,8 +68,9 @@ end
 local lost = remembers and (fresh or known ~= '' and known ~= epoch)
 local held, changed = tonumber(S.hold or 0), tonumber(S.changed or 0)
 local ends = resumes > 0 and held > now and changed <= resumes
-local need, more, spent = {}, {}, {}
-for i, p in ipairs(policies) do
+
+-- The state of the i-th policy, as it was stored.
+local function load(i, p)
   p.late, p.guard = life, math.min(guard, p.window / 100)
   for _, f in ipairs(p.fields) do
     p[f] = S[f .. i]
@@ -80,14 +81,16 @@ for i, p in ipairs(policies) do
   if p.load then
     p.load(p)
   end
-  local back, remembered
-  need[i], more[i], back, spent[i], remembered = number(), number(), number(), number(), number()
+end
+
+-- What a policy has to know of the time before this ask: that it was forgotten, that calls left without asking, what was given back.
+local function settle(p, back, spent, remembered)
   if lost then
     if fresh or p.roll then
       p.empty(p, now, remembered)
     end
   elseif away > 0 then
-    p.away(p, spent[i], now - away)
+    p.away(p, spent, now - away)
   end
   if ends and p.resume then
     p.resume(p, held)
@@ -99,16 +102,27 @@ for i, p in ipairs(policies) do
   end
 end
 
+local need, more = {}, {}
+for i, p in ipairs(policies) do
+  load(i, p)
+  need[i], more[i] = number(), number()
+  settle(p, number(), number(), number())
+end
+
+local function emptyBuckets(at)
+  for _, p in ipairs(policies) do
+    if laws[p.kind] == bucket then
+      p.empty(p, at)
+    end
+  end
+end
+
 -- When everybody was away, they come back one by one. Until the last can have, those who are back go on as they did meanwhile: no slot lies
 -- before `quiet`.
 local quiet = tonumber(S.quiet or 0)
 if quietTime > 0 and (lost and fresh or away > 0 and now - tonumber(S.seen or 0) >= 0.9 * away) then
   quiet = now + quietTime
-  for _, p in ipairs(policies) do
-    if laws[p.kind] == bucket then
-      p.empty(p, quiet)
-    end
-  end
+  emptyBuckets(quiet)
 end
 
 -- A hold is only ever extended, until somebody ends it. What a bucket holds at its end is nothing: a refusal has shown that. `changed` is
@@ -125,11 +139,7 @@ if ends then
 end
 if now + hold > held and hold > 0 then
   held, changed = now + hold, now
-  for _, p in ipairs(policies) do
-    if laws[p.kind] == bucket then
-      p.empty(p, held)
-    end
-  end
+  emptyBuckets(held)
   say()
 end
 
@@ -151,31 +161,8 @@ local function earliest(units)
   return at
 end
 
--- Nobody waits any more for an answer this late: its slots would be lost.
-if expires > 0 and now > expires then
-  count = 0
-end
-
--- Whoever wants many slots gets its fair part, `fair`, times a factor that is the same for all: so large that what is handed out ahead
--- lasts for `aim`. Whoever wants less gets that, and leaves room to the others. Beyond their part nobody gets slots further ahead.
-local aim, settles = 640000, 800000 -- what is handed out ahead, and how fast the factor follows
-local factor, wanted, lead = tonumber(S.factor or 1), count, 0
-if fair > 0 then
-  count = math.min(count, math.max(1, math.floor(fair * factor + 0.5)))
-end
-local wait, slots = 0, {}
-for j = 1, count do
-  local units = j == 1 and need or more
-  local at = earliest(units)
-  if not at or at - now > horizon then
-    if j == 1 then
-      wait = at and at - now or -1
-    end
-    break
-  end
-  if fair > 0 and j > math.max(1, fair) and at - now > aim then
-    break
-  end
+-- Takes units of all policies for a moment between `at` and the one that it returns.
+local function take(at, units)
   local till = at + life
   for i, p in ipairs(policies) do
     if units[i] > 0 and p.till then
@@ -187,14 +174,48 @@ for j = 1, count do
       p.take(p, at, till, units[i])
     end
   end
-  lead = j == 1 and at - now or lead
-  slots[#slots + 1] = text(at - now)
-  slots[#slots + 1] = text(till - now)
+  return till
 end
 
-if fair > 0 and #slots > 0 and (wanted > count or lead > aim) then
-  local past = math.min(1000000, now - tonumber(S.adapted or now))
-  factor = math.max(1, math.min(1000, factor * (aim / math.max(lead, aim / 16)) ^ (past / settles)))
+-- Whoever wants many slots gets its fair part, `fair`, times a factor that is the same for all: so large that what is handed out ahead
+-- lasts for `aim`. Whoever wants less gets that, and leaves room to the others. Beyond their part nobody gets slots further ahead.
+local aim, settles = 640000, 800000 -- what is handed out ahead, and how fast the factor follows
+local factor, wanted = tonumber(S.factor or 1), count
+if expires > 0 and now > expires then
+  wanted = 0 -- nobody waits any more for an answer this late: its slots would be lost
+end
+local granted = wanted
+if fair > 0 then
+  granted = math.min(wanted, math.max(1, math.floor(fair * factor + 0.5)))
+end
+
+-- The slots, and how far ahead the first one is, or how long it would take until there is one within the horizon; -1 for ever.
+local function lease()
+  local slots, lead = {}, 0
+  for j = 1, granted do
+    local units = j == 1 and need or more
+    local at = earliest(units)
+    if j == 1 and not (at and at - now <= horizon) then
+      return slots, 0, at and at - now or -1
+    elseif not at or at - now > horizon or fair > 0 and j > math.max(1, fair) and at - now > aim then
+      break
+    end
+    local till = take(at, units)
+    lead = j == 1 and at - now or lead
+    slots[#slots + 1] = text(at - now)
+    slots[#slots + 1] = text(till - now)
+  end
+  return slots, lead, 0
+end
+
+local slots, lead, wait = lease()
+local shared = fair > 0 and #slots > 0
+
+-- How long ago something was last done, at the most a second.
+local function since(at) return math.min(1000000, now - tonumber(at or now)) end
+
+if shared and (wanted > granted or lead > aim) then
+  factor = math.max(1, math.min(1000, factor * (aim / math.max(lead, aim / 16)) ^ (since(S.adapted) / settles)))
   S.adapted, S.factor = text(now), text(factor)
 end
 
@@ -202,65 +223,71 @@ end
 -- If nothing is, somebody may be late, and the time soon shrinks.
 local margin, follows, shrinks = 100000, 500000, 400000
 local linger = tonumber(S.linger or 0)
-if fair > 0 and #slots > 0 then
-  local past = math.min(1000000, now - tonumber(S.paced or now))
+if shared then
   if lead > 0 then
-    linger = math.max(0, math.min(800000, linger + (lead - margin) * past / follows))
+    linger = math.max(0, math.min(800000, linger + (lead - margin) * since(S.paced) / follows))
   else
-    linger = linger * math.exp(-past / shrinks)
+    linger = linger * math.exp(-since(S.paced) / shrinks)
   end
   S.paced, S.linger = text(now), text(linger)
 end
 
-local out = { 'epoch', epoch, 'declared', theirs, 'seen', text(now), 'quiet', text(quiet) }
-local ttl, seenNow = math.max(0, held - now), {}
-for i, p in ipairs(policies) do
+-- What a policy looks like now: what is used, what is free, how long until one more is, and what there can ever be.
+local function look(p)
   local used = p.used(p)
   local free = math.min(p.most(p), math.max(0, p.free(p, used)))
   local nextAt = used > 0 and p.at(p, math.min(p.most(p), math.floor(free) + 1)) or 0
-  for _, x in ipairs({ used, free, math.max(0, nextAt - now), p.most(p) }) do
-    seenNow[#seenNow + 1] = text(x)
+  return { used, free, math.max(0, nextAt - now), p.most(p) }
+end
+
+local out = { 'epoch', epoch, 'declared', theirs, 'seen', text(now), 'quiet', text(quiet) }
+local function keep(field, value)
+  if value then
+    out[#out + 1] = field
+    out[#out + 1] = value
+  end
+end
+
+local ttl, sights = math.max(0, held - now), {}
+for i, p in ipairs(policies) do
+  for _, x in ipairs(look(p)) do
+    sights[#sights + 1] = text(x)
   end
   ttl = math.max(ttl, p.life(p))
   for _, f in ipairs(p.fields) do
-    local x = f == 'log' and p.text(p) or p[f]
-    if x then
-      out[#out + 1] = f .. i
-      out[#out + 1] = f == 'log' and x or text(x)
+    if f == 'log' then
+      keep(f .. i, p.text(p))
+    else
+      keep(f .. i, p[f] and text(p[f]))
     end
   end
 end
-S.ahead = ahead > 0 and text(ahead) or nil
-for _, f in ipairs({ 'ahead', 'factor', 'adapted', 'linger', 'paced' }) do
-  if S[f] then
-    out[#out + 1] = f
-    out[#out + 1] = S[f]
-  end
+for _, f in ipairs({ 'factor', 'adapted', 'linger', 'paced' }) do
+  keep(f, S[f])
 end
-if changed ~= 0 then
-  out[#out + 1] = 'changed'
-  out[#out + 1] = text(changed)
-  out[#out + 1] = 'hold'
-  out[#out + 1] = text(held)
-end
+keep('ahead', ahead > 0 and text(ahead))
+keep('changed', changed ~= 0 and text(changed))
+keep('hold', changed ~= 0 and text(held))
 
 -- A tenth and a second more than it takes to be full again, so that a key that is gone has nothing to tell; a century at the most, as Redis
 -- has its bounds.
 ttl = math.min(ttl * 1.1 + 1000000, 100 * 366 * 24 * 3600000000)
+local function expire(key) redis.call('PEXPIRE', key, string.format('%.0f', ttl / 1000)) end
+
 if not S.epoch then
   redis.call('DEL', KEYS[1])
 end
 redis.call('HSET', KEYS[1], unpack(out))
-redis.call('PEXPIRE', KEYS[1], string.format('%.0f', ttl / 1000))
+expire(KEYS[1])
 if seen > 0 then
   redis.call('ZADD', KEYS[2], text(now), me)
 else
   redis.call('ZREM', KEYS[2], me)
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', text(now - math.abs(seen)))
-redis.call('PEXPIRE', KEYS[2], string.format('%.0f', ttl / 1000))
+expire(KEYS[2])
 
 return {
   'ok', epoch, theirs == declared and '' or theirs, text(now), redis.call('ZCARD', KEYS[2]), text(ttl),
-  text(math.max(0, held - now)), text(changed), text(math.max(0, quiet - now)), text(linger), text(wait), slots, seenNow,
+  text(math.max(0, held - now)), text(changed), text(math.max(0, quiet - now)), text(linger), text(wait), slots, sights,
 }

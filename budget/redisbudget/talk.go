@@ -74,7 +74,7 @@ func (a *account) next(now time.Time) (*ask, bool) {
 		return nil, false
 	}
 	if a.slots > 0 {
-		a.store.ear.asked.Store(time.Now().UnixNano())
+		a.store.ear.note()
 	}
 	q := a.compose(now)
 	a.asks++
