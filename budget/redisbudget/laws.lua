@@ -6,6 +6,7 @@
 --   resume(p, held)       takes back that nothing was available before the moment held, for a bucket
 --   away(p, n, from)      counts n units that were spent since then without asking
 --   used(p), free(p, used), most(p), life(p)  what State says, what there can ever be, how long until all is free again
+--   spent(p)              when what counts was taken, in pairs of a moment and of units, oldest first; not for a bucket, which has forgotten
 
 local slack = 1 + 2 ^ -50 -- as in package budget: what a limit may be exceeded by, relatively
 
@@ -80,6 +81,8 @@ end
 function bucket.away(p, n, from) bucket.empty(p, now) end
 
 function bucket.used(p) return p.t and math.max(0, p.t - now) * p.rate or 0 end
+
+function bucket.spent(p) return {} end
 
 function bucket.free(p, used)
   if p.kind == 'leaky-bucket' and used > 0 then
@@ -173,6 +176,18 @@ function frame.used(p)
     return p.cur
   end
   return p.cur + p.prev * math.min(1, 1 - (now - p.w) / p.window)
+end
+
+function frame.spent(p)
+  local all, middle = {}, p.w + p.window / 2
+  if p.prev > 0 and (p.w > now or p.kind == 'sliding-counter') then
+    all = { middle - p.window, p.prev }
+  end
+  if p.cur > 0 then
+    all[#all + 1] = middle
+    all[#all + 1] = p.cur
+  end
+  return all
 end
 
 function frame.free(p, used) return p.limit - used end
@@ -290,6 +305,22 @@ function log.used(p)
     end
   end
   return sum
+end
+
+-- To the sixteenth of the window: units leave late by no more, never early.
+function log.spent(p)
+  local all, part = {}, p.window / 16
+  for _, e in ipairs(p.log) do
+    if e[1] > now - p.window and e[2] > 0 then
+      if #all > 0 and math.floor(all[#all - 1] / part) == math.floor(e[1] / part) then
+        all[#all - 1], all[#all] = e[1], all[#all] + e[2]
+      else
+        all[#all + 1] = e[1]
+        all[#all + 1] = e[2]
+      end
+    end
+  end
+  return all
 end
 
 function log.free(p, used) return p.limit - used end

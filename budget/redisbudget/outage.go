@@ -113,33 +113,50 @@ func (a *account) unanswered(now time.Time) time.Time {
 // was spent when Redis last answered is taken for what was spent when it ceased to: where all is used, that is so.
 func (a *account) shares(ceased time.Time) []budget.Budget {
 	processes := a.store.least(a.view.live)
-	clock := a.view.server(ceased)
 	var all []budget.Budget
 	for i, p := range a.policies {
 		share, err := budget.New(p.Share(1 / processes))
 		if err != nil { // so little that it cannot be counted
 			share = closed{}
 		}
-		used := most(p)
-		if a.view.epoch != "" {
-			used = a.view.seen[i].used
+		for _, s := range a.spent(i, p, ceased) {
+			share.Take(s.at, s.n/processes)
 		}
-		spend(share, p, clock, used/processes)
 		all = append(all, share)
 	}
 	return all
 }
 
-// spend books what was used. For a log it is spread over the window, as nobody knows better.
-func spend(b budget.Budget, p budget.Policy, now time.Time, used float64) {
+// spending is units that were taken at a moment of the server's clock.
+type spending struct {
+	at time.Time
+	n  float64
+}
+
+// spent is what was used of a budget when Redis ceased to answer. Who has never seen it takes all for used.
+func (a *account) spent(i int, p budget.Policy, ceased time.Time) (all []spending) {
+	clock := a.view.server(ceased)
+	switch {
+	case a.view.epoch == "" && p.Algorithm == budget.SlidingLog:
+		return evenly(most(p), p.Window, clock)
+	case a.view.epoch == "":
+		return []spending{{clock, most(p)}}
+	case isBucket(p):
+		return []spending{{clock, a.view.seen[i].used}}
+	}
+	for _, s := range a.view.seen[i].spent {
+		all = append(all, spending{a.view.clock.Add(-s.age), s.n})
+	}
+	return all
+}
+
+// evenly is units spread over the window that ends at a moment, as nobody knows better.
+func evenly(n float64, window time.Duration, end time.Time) (all []spending) {
 	const pieces = 16
-	if p.Algorithm != budget.SlidingLog {
-		b.Take(now, used)
-		return
-	}
 	for i := range pieces {
-		b.Take(now.Add(-p.Window/pieces*time.Duration(pieces-1-i)), used/pieces)
+		all = append(all, spending{end.Add(-window / pieces * time.Duration(pieces-1-i)), n / pieces})
 	}
+	return all
 }
 
 // closed is a budget that lets nothing out.

@@ -30,6 +30,13 @@ type sight struct {
 	used, free float64
 	next       time.Duration // until one more is free
 	most       float64       // what it can ever hold
+	spent      []spell       // when what is used was taken, oldest first; nothing for a bucket
+}
+
+// spell is units that were taken at one time, or about then.
+type spell struct {
+	age time.Duration // negative if that lies ahead
+	n   float64
 }
 
 var errReply = errors.New("redisbudget: Redis gave an answer that the script does not give: does something else use these keys?")
@@ -99,10 +106,22 @@ func parse(raw any) (*reply, error) {
 		r.slots = append(r.slots, grant{from: slots.span(), until: slots.span()})
 	}
 	for len(seen.left) > 0 {
-		r.seen = append(r.seen, sight{used: seen.number(), free: seen.number(), next: seen.span(), most: seen.number()})
+		one := seen.list()
+		r.seen = append(r.seen, one.sight())
+		seen.bad = seen.bad || one.bad
 	}
 	if w.bad || slots.bad || seen.bad {
 		return nil, errReply
 	}
 	return r, nil
+}
+
+func (w *words) sight() sight {
+	s := sight{used: w.number(), free: w.number(), next: w.span(), most: w.number()}
+	spent := w.list()
+	for len(spent.left) > 0 {
+		s.spent = append(s.spent, spell{age: spent.span(), n: spent.number()})
+	}
+	w.bad = w.bad || spent.bad || len(w.left) > 0
+	return s
 }

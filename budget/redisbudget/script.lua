@@ -232,12 +232,17 @@ if shared then
   S.paced, S.linger = text(now), text(linger)
 end
 
--- What a policy looks like now: what is used, what is free, how long until one more is, and what there can ever be.
+-- What a policy looks like now: what is used, what is free, how long until one more is, what there can ever be, and how long ago what is used was
+-- taken.
 local function look(p)
   local used = p.used(p)
   local free = math.min(p.most(p), math.max(0, p.free(p, used)))
   local nextAt = used > 0 and p.at(p, math.min(p.most(p), math.floor(free) + 1)) or 0
-  return { used, free, math.max(0, nextAt - now), p.most(p) }
+  local spent = used > 0 and p.spent(p) or {}
+  for i, x in ipairs(spent) do
+    spent[i] = text(i % 2 == 1 and now - x or x)
+  end
+  return text(used), text(free), text(math.max(0, nextAt - now)), text(p.most(p)), spent
 end
 
 local out = { 'epoch', epoch, 'declared', theirs, 'seen', text(now), 'quiet', text(quiet) }
@@ -250,9 +255,7 @@ end
 
 local ttl, sights = math.max(0, held - now), {}
 for i, p in ipairs(policies) do
-  for _, x in ipairs(look(p)) do
-    sights[#sights + 1] = text(x)
-  end
+  sights[i] = { look(p) }
   ttl = math.max(ttl, p.life(p))
   for _, f in ipairs(p.fields) do
     if f == 'log' then
