@@ -64,7 +64,7 @@ func newAccount(s *Store, key string, policies []budget.Policy, wake func(), not
 	for i, p := range policies {
 		a.view.most[i] = most(p)
 	}
-	a.absence.spent = make([]float64, n)
+	a.absence.spent, a.absence.trail = make([]float64, n), make([][]spending, n)
 	return a
 }
 

@@ -10,11 +10,12 @@ import (
 	"github.com/seed-18ca0a92/throttle/budget"
 )
 
-// silent is an account that says nothing to Redis: what it wants to say can be looked at.
+// silent is an account that says nothing to Redis, at a moment that does not pass: what it wants to say can be looked at.
 func silent(t *testing.T, policies ...budget.Policy) *account {
 	t.Helper()
 	store, err := New(unconnected(t))
 	require.NoError(t, err)
+	store.now = func() time.Time { return midnight }
 	a := join(t, store, "silent", policies...).account.(*account)
 	a.busy = true
 	return a

@@ -2,15 +2,24 @@
 --   at(p, n)              from when n units may be taken
 --   take(p, at, till, n)  takes them for a moment between at and till; the call arrives up to p.guard after that
 --   give(p, n, taken)     gives back what was to be used at the moment taken
---   empty(p, at, n)       makes nothing available at that moment, or no more than n units spent in this window leave
+--   empty(p, at, n, trail)  makes nothing available at that moment, or no more than n units spent in this window leave, or what left that trail
 --   resume(p, held)       takes back that nothing was available before the moment held, for a bucket
---   away(p, n, from)      counts n units that were spent since then without asking
+--   away(p, own)          counts what was spent without asking, by its trail: pairs of how long ago and of units
 --   used(p), free(p, used), most(p), life(p)  what State says, what there can ever be, how long until all is free again
 --   spent(p)              when what counts was taken, in pairs of a moment and of units, oldest first; not for a bucket, which has forgotten
 
 local slack = 1 + 2 ^ -50 -- as in package budget: what a limit may be exceeded by, relatively
 
 local function text(x) return string.format('%.17g', x) end
+
+-- The pairs of numbers in a text.
+local function pairsOf(words)
+  local each = string.gmatch(words, '(%S+) (%S+)')
+  return function()
+    local a, b = each()
+    return tonumber(a), tonumber(b)
+  end
+end
 
 -- Buckets: t is when the bucket is full (a leaky one: empty), since is when it last was full as something was taken, last is when
 -- something was last taken; given is what was given back of the time until gave.
@@ -78,7 +87,7 @@ function bucket.resume(p, held)
   end
 end
 
-function bucket.away(p, n, from) bucket.empty(p, now) end
+function bucket.away(p) bucket.empty(p, now) end
 
 function bucket.used(p) return p.t and math.max(0, p.t - now) * p.rate or 0 end
 
@@ -162,9 +171,15 @@ function frame.empty(p, at, remembered)
   p.cur = math.max(p.cur, math.min(p.limit, remembered))
 end
 
-function frame.away(p, n, from)
+function frame.away(p, own)
   frame.roll(p, now)
-  p.cur = p.cur + n * math.min(1, (now - p.w) / math.max(1, now - from))
+  for age, n in pairsOf(own) do
+    if now - age >= p.w then
+      p.cur = p.cur + n
+    elseif now - age >= p.w - p.window then
+      p.prev = p.prev + n
+    end
+  end
 end
 
 function frame.used(p)
@@ -204,8 +219,7 @@ local exact, parts = 512, 256
 
 function log.load(p)
   local all = {}
-  for at, n in string.gmatch(p.log or '', '(%S+) (%S+)') do
-    at, n = tonumber(at), tonumber(n)
+  for at, n in pairsOf(p.log or '') do
     if at > now - p.window then
       all[#all + 1] = { at, n }
     end
@@ -293,9 +307,24 @@ function log.spread(p, n, from, to)
   end
 end
 
-function log.empty(p, at) log.spread(p, math.max(0, p.limit - log.total(p)), at - p.window, at) end
+-- What is gone is what a process remembers; who remembers nothing takes all for used, evenly.
+function log.empty(p, at, _, trail)
+  if trail == '-' then
+    log.spread(p, math.max(0, p.limit - log.total(p)), at - p.window, at)
+    return
+  end
+  log.away(p, trail)
+end
 
-function log.away(p, n, from) log.spread(p, n, from + p.guard, now + p.guard) end
+function log.away(p, own)
+  for age, n in pairsOf(own) do
+    p.log[#p.log + 1] = { now - age + p.guard, n }
+  end
+  table.sort(p.log, function(a, b) return a[1] < b[1] end)
+  if #p.log > exact then
+    log.merge(p)
+  end
+end
 
 function log.used(p)
   local sum = 0

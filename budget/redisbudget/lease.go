@@ -119,10 +119,8 @@ func (a *account) leaseSize(now time.Time, calls float64) int {
 // fairSize is how many slots each process may have at the least: so many that all together keep one from its turn for gapTime. It is 0 where
 // no bucket decides; then the store does not share out what there is.
 func (a *account) fairSize() (fair, most float64) {
-	for _, p := range a.policies {
-		if !isBucket(p) {
-			return 0, maxLease
-		}
+	if !a.flows() {
+		return 0, maxLease
 	}
 	return max(1, a.partSize()), maxLease
 }

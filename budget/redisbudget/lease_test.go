@@ -207,6 +207,34 @@ func TestAServersClockThatIsPutBack(t *testing.T) {
 	assert.Equal(t, []float64{0, 0, 0, 900}, from(l.lease(millis(1100), 4, 0)), "windows begin where the clock says")
 }
 
+// A log that is lost is what those who come back remember of it: the first one what all took, and each what it took itself meanwhile.
+func TestALostLogIsRememberedAsItWas(t *testing.T) {
+	client := startRedis(t).client()
+	p := budget.Policy{Limit: 20, Window: 3 * time.Second}
+	l := newLaw(t, client, "trail", p)
+	l.lease(midnight, 12, 0)
+	a := silent(t, p)
+	a.view.update(l.ask(midnight, &ask{}), midnight, 0)
+	a.view.live = 2
+	a.mu.Lock()
+	a.fail(millis(500), errLate, new(breaker))
+	a.takeAlone(millis(1000), []float64{1})
+	a.takeAlone(millis(1010), []float64{1})
+	a.takeAlone(millis(2000), []float64{1})
+	a.mu.Unlock()
+	q := a.compose(millis(2500))
+	require.NoError(t, client.FlushAll(t.Context()).Err())
+	one := []float64{1}
+	l.ask(millis(2500), &ask{remembers: true, trail: q.trail})
+	l.epoch = "old"
+	r := l.ask(millis(2500), &ask{slots: 17, need: one, more: one, horizon: time.Hour, remembers: true, own: q.own})
+	want := []float64{0, 0}
+	for range 12 {
+		want = append(want, 500)
+	}
+	assert.InDeltaSlice(t, append(want, 1510, 1510, 1510), from(r), 0.01)
+}
+
 // When all were away, no slot lies before the last of them can be back; when one was, the others go on.
 func TestThoseWhoWereAwayComeBackTogether(t *testing.T) {
 	l := newLaw(t, startRedis(t).client(), "quiet", budget.PerSecond(10).WithBurst(5))
@@ -224,6 +252,15 @@ func TestThoseWhoWereAwayComeBackTogether(t *testing.T) {
 	r = l.ask(millis(2100), &next)
 	assert.Equal(t, 900*time.Millisecond, r.quiet, "the second does not prolong it")
 	assert.Equal(t, []float64{1100}, from(r))
+}
+
+// Asks that lay in a server that stood still tell nothing of who is there: whoever comes back still waits for the others.
+func TestAnAskThatRunsLateIsNobodyWhoIsThere(t *testing.T) {
+	l := newLaw(t, startRedis(t).client(), "still", budget.PerSecond(10))
+	l.lease(midnight, 1, 0)
+	l.ask(millis(3000), &ask{slots: 1, need: []float64{1}, horizon: time.Hour, expires: millis(100)})
+	r := l.ask(millis(3010), &ask{away: 2 * time.Second, quiet: time.Second})
+	assert.Equal(t, time.Second, r.quiet)
 }
 
 func TestAnAskThatRunsLateTakesNothing(t *testing.T) {

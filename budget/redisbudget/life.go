@@ -44,9 +44,9 @@ func (a *account) idleLife() time.Duration {
 // slotLife is how long after its moment a slot shall be good.
 func (a *account) slotLife() time.Duration {
 	if !a.queued && a.slots > 1 {
-		return a.idleLife() + a.view.trip
+		return a.idleLife() + a.view.usual
 	}
-	return a.queueLife() + a.view.trip
+	return a.queueLife() + a.view.usual
 }
 
 // queueLife is how long a slot is good that somebody waits for.

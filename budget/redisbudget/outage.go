@@ -2,6 +2,7 @@ package redisbudget
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/budget"
@@ -39,13 +40,17 @@ func (a *account) comeBack(now time.Time, quiet time.Duration) {
 type absence struct {
 	since time.Time // zero for none
 	spent []float64
-	quiet bool // Redis was there, but others perhaps not yet: that ends as announced
+	trail [][]spending // when that was; not for a bucket
+	quiet bool         // Redis was there, but others perhaps not yet: that ends as announced
 }
 
-// over takes off what Redis knows by now.
-func (a *absence) over(told []float64) {
+// over takes off what Redis knows by now: what was told at a moment.
+func (a *absence) over(told []float64, at time.Time) {
 	a.since, a.quiet = time.Time{}, false
 	accumulate(a.spent, told, -1)
+	for i := range a.trail {
+		a.trail[i] = slices.DeleteFunc(a.trail[i], func(s spending) bool { return !s.at.After(at) })
+	}
 }
 
 // quietTime is how long it takes until all that work have found out that Redis is back: the longest pause between probes, and an
@@ -179,10 +184,24 @@ func (a *account) alone(now time.Time, need []float64, at time.Time, covered boo
 		return time.Time{} // the timer wakes who waits when Redis may be asked again
 	}
 	mine := a.ofShare(now, need)
+	if !mine.IsZero() && !a.flows() {
+		mine = latest(mine, a.outage.until) // what it spent is told: no more may be added
+	}
 	if covered && (mine.IsZero() || at.Before(mine)) {
 		return at
 	}
 	return mine
+}
+
+// flows reports whether buckets alone decide. While the others come back these count as used what shares spend; windows and logs do not, and lose
+// nothing by waiting.
+func (a *account) flows() bool {
+	for _, p := range a.policies {
+		if !isBucket(p) {
+			return false
+		}
+	}
+	return true
 }
 
 // ofShare is when the share covers a need; zero if it never does, so that Redis has to.
@@ -208,14 +227,37 @@ func latest(a, b time.Time) time.Time {
 
 // takeAlone spends from the share.
 func (a *account) takeAlone(now time.Time, cost []float64) {
-	accumulate(a.absence.spent, cost, 1)
+	a.absence.add(a.policies, now, cost)
 	for i, b := range a.outage.shares {
 		b.Take(a.view.server(now), cost[i])
 	}
 }
 
+// add notes what was spent.
+func (a *absence) add(policies []budget.Policy, now time.Time, cost []float64) {
+	accumulate(a.spent, cost, 1)
+	for i, p := range policies {
+		if !isBucket(p) && cost[i] != 0 {
+			a.trail[i] = follow(a.trail[i], now, cost[i], p.Window)
+		}
+	}
+}
+
+// follow adds what was spent to what a window, and the one before, remember: to the sixteenth of it.
+func follow(trail []spending, now time.Time, n float64, window time.Duration) []spending {
+	trail = slices.DeleteFunc(trail, func(s spending) bool { return now.Sub(s.at) >= 2*window })
+	part := window / 16
+	if last := len(trail) - 1; last >= 0 && trail[last].at.Truncate(part).Equal(now.Truncate(part)) {
+		trail[last] = spending{now, trail[last].n + n}
+		return trail
+	}
+	return append(trail, spending{now, n})
+}
+
 func (a *account) giveAlone(now time.Time, n []float64) {
-	accumulate(a.absence.spent, n, -1)
+	less := make([]float64, len(n))
+	accumulate(less, n, -1)
+	a.absence.add(a.policies, now, less)
 	for i, b := range a.outage.shares {
 		b.Give(a.view.server(now), n[i])
 	}
@@ -234,6 +276,41 @@ func (a *account) memory(now time.Time) []float64 {
 	}
 	return all
 }
+
+// trail is memory for a log: how long ago what was spent, or will be. What others spent since it was seen they tell when they come. Nobody knows
+// without having seen it.
+func (a *account) trail(now time.Time) (all []string) {
+	for i, p := range a.policies {
+		text := "-"
+		if p.Algorithm == budget.SlidingLog && a.view.epoch != "" {
+			text = ""
+			for _, s := range a.view.seen[i].spent {
+				text += pair(now.Sub(a.view.at)+s.age, s.n)
+			}
+			text += a.absence.text(i, now)
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// own is what this process spent while it was away, likewise.
+func (a *account) own(now time.Time) (all []string) {
+	for i := range a.policies {
+		all = append(all, a.absence.text(i, now))
+	}
+	return all
+}
+
+// text is a trail as the script reads it.
+func (a *absence) text(i int, now time.Time) (text string) {
+	for _, s := range a.trail[i] {
+		text += pair(now.Sub(s.at), s.n)
+	}
+	return text
+}
+
+func pair(age time.Duration, n float64) string { return micros(age) + " " + amount(n) + " " }
 
 // windowOf is when the window of the clock began that t lies in.
 func windowOf(p budget.Policy, t time.Time) time.Time {

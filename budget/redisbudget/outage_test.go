@@ -10,6 +10,23 @@ import (
 	"github.com/seed-18ca0a92/throttle/budget"
 )
 
+// While the others come back, those who count by windows or logs wait: what they spent is told, and no more may be added. Buckets go on.
+func TestSharesOfWindowsWaitForTheOthers(t *testing.T) {
+	for _, p := range []budget.Policy{budget.PerSecond(10), budget.PerSecond(10).Using(budget.FixedWindow), budget.PerSecond(10).WithBurst(5)} {
+		a := silent(t, p)
+		a.fail(midnight, errLate, new(breaker))
+		at, _ := a.Ready(millis(3000), nil, nil)
+		assert.Equal(t, millis(3000), at, "%v: it is away", p)
+		a.comeBack(millis(3000), time.Second)
+		at, _ = a.Ready(millis(3000), nil, nil)
+		if p.Burst > 0 {
+			assert.Equal(t, millis(3000), at, p)
+		} else {
+			assert.Equal(t, millis(4000), at, p)
+		}
+	}
+}
+
 // A share begins with this process's part of what was spent, at the times at which it was: what a log remembers for two seconds more is not free
 // before that.
 func TestAShareRemembersWhenUnitsWereTaken(t *testing.T) {

@@ -55,8 +55,10 @@ type ask struct {
 	need      []float64     // the first slot
 	more      []float64     // each one after it
 	back      []float64     // given back; negative: debt
-	spent     []float64     // while away
-	memory    []float64     // believed to be spent in the current window
+	spent     []float64     // while away: our own account of it,
+	own       []string      // and when that was, in pairs of how long ago and of units; not for a bucket
+	memory    []float64     // believed to be spent in the current window,
+	trail     []string      // and when, for a log; none = nobody knows
 }
 
 // args are the arguments of the script.
@@ -65,11 +67,17 @@ func (q *ask) args() []any {
 		q.slots, micros(q.slotLife), micros(q.guard), micros(q.horizon), moment(q.expires), amount(q.fair),
 		micros(q.quiet), micros(q.hold), micros(q.age), moment(q.resumes)}
 	for i := range q.need {
-		for _, n := range []float64{q.need[i], q.more[i], q.back[i], q.spent[i], q.memory[i]} {
-			args = append(args, amount(n))
-		}
+		args = append(args, amount(q.need[i]), amount(q.more[i]), amount(q.back[i]), trail(q.own, i), amount(q.memory[i]), trail(q.trail, i))
 	}
 	return args
+}
+
+// trail is the one of a policy; "-" where nobody knows it.
+func trail(all []string, i int) string {
+	if i >= len(all) {
+		return "-"
+	}
+	return all[i]
 }
 
 func bit(b bool) string {

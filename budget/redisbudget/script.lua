@@ -19,7 +19,7 @@ for i = 1, #flat, 2 do
 end
 
 -- Where the server's clock is put back, or another server with another clock takes over, time goes on from where it was.
-local ahead = math.max(tonumber(S.ahead or 0), tonumber(S.seen or now) - now)
+local ahead = math.max(tonumber(S.ahead or 0), tonumber(S.clock or now) - now)
 now = now + ahead
 
 -- The policies of a text, and their shape: what must be the same in all processes.
@@ -65,6 +65,8 @@ if opens then
   theirs = declared
 end
 
+local late = expires > 0 and now > expires -- it lay somewhere while nobody was served, and nobody waits for slots any more
+
 local lost = remembers and (fresh or known ~= '' and known ~= epoch)
 local held, changed = tonumber(S.hold or 0), tonumber(S.changed or 0)
 local ends = resumes > 0 and held > now and changed <= resumes
@@ -84,13 +86,15 @@ local function load(i, p)
 end
 
 -- What a policy has to know of the time before this ask: that it was forgotten, that calls left without asking, what was given back.
-local function settle(p, back, spent, remembered)
+local function settle(p, back, own, remembered, trail)
   if lost then
     if fresh or p.roll then
-      p.empty(p, now, remembered)
+      p.empty(p, now, remembered, trail)
+    elseif p.load then
+      p.away(p, own)
     end
   elseif away > 0 then
-    p.away(p, spent, now - away)
+    p.away(p, own)
   end
   if ends and p.resume then
     p.resume(p, held)
@@ -106,7 +110,7 @@ local need, more = {}, {}
 for i, p in ipairs(policies) do
   load(i, p)
   need[i], more[i] = number(), number()
-  settle(p, number(), number(), number())
+  settle(p, number(), word(), number(), word())
 end
 
 local function emptyBuckets(at)
@@ -180,10 +184,7 @@ end
 -- Whoever wants many slots gets its fair part, `fair`, times a factor that is the same for all: so large that what is handed out ahead
 -- lasts for `aim`. Whoever wants less gets that, and leaves room to the others. Beyond their part nobody gets slots further ahead.
 local aim, settles = 640000, 800000 -- what is handed out ahead, and how fast the factor follows
-local factor, wanted = tonumber(S.factor or 1), count
-if expires > 0 and now > expires then
-  wanted = 0 -- nobody waits any more for an answer this late: its slots would be lost
-end
+local factor, wanted = tonumber(S.factor or 1), late and 0 or count
 local granted = wanted
 if fair > 0 then
   granted = math.min(wanted, math.max(1, math.floor(fair * factor + 0.5)))
@@ -245,7 +246,7 @@ local function look(p)
   return text(used), text(free), text(math.max(0, nextAt - now)), text(p.most(p)), spent
 end
 
-local out = { 'epoch', epoch, 'declared', theirs, 'seen', text(now), 'quiet', text(quiet) }
+local out = { 'epoch', epoch, 'declared', theirs, 'clock', text(now), 'seen', late and S.seen or text(now), 'quiet', text(quiet) }
 local function keep(field, value)
   if value then
     out[#out + 1] = field

@@ -92,7 +92,7 @@ func (a *account) compose(now time.Time) *ask {
 		epoch: a.view.epoch, nonce: token(), remembers: a.view.remembers(now) || !a.absence.since.IsZero(),
 		slots: a.slots, slotLife: a.slotLife(), guard: guard, horizon: a.horizon(),
 		need: slices.Clone(a.need), more: slices.Clone(a.more), back: slices.Clone(a.back),
-		spent: slices.Clone(a.absence.spent), memory: a.memory(now),
+		spent: slices.Clone(a.absence.spent), own: a.own(now), memory: a.memory(now), trail: a.trail(now),
 	}
 	if a.closed {
 		a.left, q.slots = true, 0
@@ -173,7 +173,7 @@ func (a *account) learn(q *ask, r *reply, now time.Time, trip time.Duration) {
 	a.doubted = time.Time{}
 	a.store.live.Store(int64(r.live))
 	if q.away > 0 {
-		a.absence.over(q.spent)
+		a.absence.over(q.spent, a.sent)
 	}
 	a.compare(r)
 	if q.hold > 0 && a.tell.Equal(q.tells) {
