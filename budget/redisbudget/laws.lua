@@ -14,11 +14,11 @@ local function text(x) return string.format('%.17g', x) end
 
 -- The pairs of numbers in a text.
 local function pairsOf(words)
-  local each = string.gmatch(words, '(%S+) (%S+)')
-  return function()
-    local a, b = each()
-    return tonumber(a), tonumber(b)
+  local all = {}
+  for a, b in string.gmatch(words, '(%S+) (%S+)') do
+    all[#all + 1] = { tonumber(a), tonumber(b) }
   end
+  return all
 end
 
 -- Buckets: t is when the bucket is full (a leaky one: empty), since is when it last was full as something was taken, last is when
@@ -173,7 +173,8 @@ end
 
 function frame.away(p, own)
   frame.roll(p, now)
-  for age, n in pairsOf(own) do
+  for _, e in ipairs(pairsOf(own)) do
+    local age, n = e[1], e[2]
     if now - age >= p.w then
       p.cur = p.cur + n
     elseif now - age >= p.w - p.window then
@@ -219,9 +220,9 @@ local exact, parts = 512, 256
 
 function log.load(p)
   local all = {}
-  for at, n in pairsOf(p.log or '') do
-    if at > now - p.window then
-      all[#all + 1] = { at, n }
+  for _, e in ipairs(pairsOf(p.log or '')) do
+    if e[1] > now - p.window then
+      all[#all + 1] = e
     end
   end
   p.log = all
@@ -317,7 +318,8 @@ function log.empty(p, at, _, trail)
 end
 
 function log.away(p, own)
-  for age, n in pairsOf(own) do
+  for _, e in ipairs(pairsOf(own)) do
+    local age, n = e[1], e[2]
     p.log[#p.log + 1] = { now - age + p.guard, n }
   end
   table.sort(p.log, function(a, b) return a[1] < b[1] end)
