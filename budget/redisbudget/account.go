@@ -26,6 +26,7 @@ type account struct {
 	need     []float64 // what is wanted next: for the head of the queue,
 	more     []float64 // for each call behind it on average,
 	slots    int       // and this many slots; 0 = nothing is wanted
+	missed   int       // slots that were over before anybody used them, since the last ask
 	queued   bool      // somebody waits behind the head
 	lastSize int       // of the lease that was asked for last,
 	lastAt   time.Time // and when that was
@@ -63,7 +64,7 @@ func newAccount(s *Store, key string, policies []budget.Policy, wake func(), not
 	for i, p := range policies {
 		a.view.most[i] = most(p)
 	}
-	a.absence.spent = make([]float64, n)
+	a.absence.spent, a.absence.trail = make([]float64, n), make([][]spending, n)
 	return a
 }
 
@@ -170,6 +171,14 @@ func (a *account) startOver() {
 	a.tryAt, a.waitFor = time.Time{}, time.Time{}
 }
 
+// forget drops the slots in hand, which are of a state that Redis has lost. Others are given as much anew; what is owed stays.
+func (a *account) forget() {
+	a.pool.slots = nil
+	for i := range a.back {
+		a.back[i] = min(0, a.back[i])
+	}
+}
+
 // Resumed is when this process learned that a hold was over before its time; the zero Time if none ever was.
 func (a *account) Resumed() time.Time {
 	a.mu.Lock()
@@ -221,7 +230,12 @@ func (a *account) Close() {
 }
 
 // lapse gives back the slots that are over.
-func (a *account) lapse(now time.Time) { a.pool.lapse(now, a.returns) }
+func (a *account) lapse(now time.Time) {
+	a.pool.lapse(now, func(s slot) {
+		a.returns(s)
+		a.missed++
+	})
+}
 
 // returns gives back what is left of a slot.
 func (a *account) returns(s slot) {

@@ -93,6 +93,33 @@ func TestCloseGivesBackWhatIsInHand(t *testing.T) {
 	assert.Equal(t, int64(1), n, "only the process that looks is left")
 }
 
+// A process that opens a key anew, with other policies, is still there.
+func TestAProcessLeavesWithItsLastAccountOfAKey(t *testing.T) {
+	t.Parallel()
+	s := startRedis(t)
+	store := s.store()
+	live := func() int64 {
+		return s.client().ZCard(context.Background(), namesOf("throttle:", "host").processes).Val()
+	}
+	leave := func(c *caller) {
+		c.account.Close()
+		a := c.account.(*account)
+		require.Eventually(t, func() bool {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			return a.left && !a.busy
+		}, 5*time.Second, time.Millisecond)
+	}
+	old := join(t, store, "host", budget.PerSecond(100))
+	require.True(t, old.wait(within(t, 5*time.Second), nil, nil))
+	young := join(t, store, "host", budget.PerSecond(200))
+	require.True(t, young.wait(within(t, 5*time.Second), nil, nil))
+	leave(old)
+	assert.Equal(t, int64(1), live())
+	leave(young)
+	assert.Zero(t, live())
+}
+
 func TestSlotsThatNobodyWantsAreGivenBack(t *testing.T) {
 	t.Parallel()
 	s := startRedis(t)

@@ -159,7 +159,8 @@ func TestDST07EveryKeyExpires(t *testing.T) {
 			law.script = newScript(serverClock)
 			law.fields = func(q *ask) { q.process = fmt.Sprint(name, i) }
 			law.opened = i > 0
-			law.ask(time.Now(), &ask{slots: 1, need: []float64{1}, horizon: time.Hour})
+			r := law.ask(time.Now(), &ask{slots: 1, need: []float64{1}, horizon: time.Hour})
+			assert.InDelta(t, client.PTTL(ctx, law.names.state).Val(), r.ttl, float64(time.Second), "and says when")
 		}
 		for _, key := range []string{namesOf("test:", name).state, namesOf("test:", name).processes} {
 			ttl := client.PTTL(ctx, key).Val()

@@ -33,6 +33,18 @@ func (c *company) part(a *account) {
 	delete(c.accounts, a)
 }
 
+// uses reports whether an account of that key is open: another client of this process may share it, or the same one have other policies.
+func (c *company) uses(key string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for a := range c.accounts {
+		if a.key == key {
+			return true
+		}
+	}
+	return false
+}
+
 // others are all accounts but one.
 func (c *company) others(a *account) []*account {
 	c.mu.Lock()

@@ -81,7 +81,7 @@ func TestTheLimitsOfWhoBeganLastCount(t *testing.T) {
 	old.until(t, func() bool { return len(old.news()) > 0 })
 	var wrong *LimitsError
 	require.ErrorAs(t, old.news()[0], &wrong)
-	assert.ErrorContains(t, wrong, `key "host" has other limits in another process that began later: here token-bucket requests 1000`)
+	assert.ErrorContains(t, wrong, `key "host" has other limits in another process that began later: here 1000 requests/second burst 5 token-bucket, there 20 requests/second burst 5 token-bucket: the latter count`)
 	old.drain(within(t, 500*time.Millisecond))
 	assert.InDelta(t, 20, old.drain(within(t, time.Second)), 12, "not its own thousand")
 	assert.Empty(t, young.news())
@@ -103,6 +103,12 @@ func TestOtherUnitsAreToldAsAnOutage(t *testing.T) {
 	assert.NotZero(t, old.drain(within(t, time.Second)), "by its share")
 }
 
+// refusal is an error that Redis itself answers with.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+func (refusal) RedisError()     {}
+
 // A user that may not run scripts is told so.
 func TestAUserWithoutRightsIsTold(t *testing.T) {
 	err := (&account{}).explain(errors.New("NOPERM User 'x' has no permissions to run the 'evalsha' command"))
@@ -110,7 +116,26 @@ func TestAUserWithoutRightsIsTold(t *testing.T) {
 	assert.ErrorContains(t, err, "may not do this in Redis: allow it EVAL")
 	err = (&account{}).explain(errors.New("LOADING Redis is loading the dataset in memory"))
 	assert.EqualError(t, err, "redisbudget: LOADING Redis is loading the dataset in memory")
-	assert.Same(t, errLate, (&account{}).explain(errLate))
+	for want, raw := range map[string]string{
+		"may not do this in Redis":                "ERR The user executing the script can't run this command or subcommand script: 0, on @user_script:1.",
+		"this is a replica: give New a client":    "READONLY You can't write against a read only replica. script: 0, on @user_script:1.",
+		"give New a redis.ClusterClient: MOVED 1": "MOVED 15281 127.0.0.1:7001",
+	} {
+		err = (&account{}).explain(refusal(raw))
+		oneSentence(t, err)
+		assert.ErrorContains(t, err, want)
+	}
+	assert.Same(t, errLate, (&account{view: view{epoch: "e"}}).explain(errLate))
+}
+
+// What is wrong with one key does not stop the others.
+func TestSomeErrorsConcernOneKey(t *testing.T) {
+	for _, one := range []string{"MOVED 15281 127.0.0.1:7001", "ASK 15281 127.0.0.1:7001", "WRONGTYPE x", "ERR x"} {
+		assert.True(t, ofKey(refusal(one)), one)
+	}
+	for _, all := range []string{"ERR max number of clients reached", "LOADING x", "OOM x", "READONLY x", "NOAUTH x"} {
+		assert.False(t, ofKey(refusal(all)), all)
+	}
 }
 
 func TestOtherDataInTheKeyIsNotTakenForOurs(t *testing.T) {

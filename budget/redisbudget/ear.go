@@ -19,7 +19,8 @@ import (
 type ear struct {
 	client redis.UniversalClient
 
-	asked atomic.Int64 // when an account last asked for something, in nanoseconds
+	since time.Time    // when it came to be
+	asked atomic.Int64 // how long after that an account last asked for something, in nanoseconds
 
 	mu       sync.Mutex
 	accounts map[string]map[*account]bool // by channel
@@ -117,6 +118,9 @@ const (
 	beatsFor = 2 * time.Second
 )
 
+// note remembers that an account asks for something.
+func (e *ear) note() { e.asked.Store(int64(time.Since(e.since))) }
+
 // beat asks for a sign of life, or raises doubt where the last one that was asked for has not come.
 func (e *ear) beat(ctx context.Context, sub *redis.PubSub, pinged time.Time) time.Time {
 	now := time.Now()
@@ -124,7 +128,7 @@ func (e *ear) beat(ctx context.Context, sub *redis.PubSub, pinged time.Time) tim
 	case !pinged.IsZero():
 		e.doubt(now.Sub(pinged))
 		return time.Time{}
-	case now.UnixNano()-e.asked.Load() > int64(beatsFor):
+	case now.Sub(e.since)-time.Duration(e.asked.Load()) > beatsFor:
 		return time.Time{}
 	}
 	_ = sub.Ping(ctx)
@@ -167,23 +171,28 @@ func (e *ear) catchUp(channel string) {
 	}
 }
 
-// tell lets the accounts of a channel know of a hold.
+// tell lets the accounts of a channel know of a hold, or of a state that has begun anew.
 func (e *ear) tell(m *redis.Message) {
 	var changed, left float64
-	if n, err := fmt.Sscan(m.Payload, &changed, &left); n < 2 || err != nil || !(left >= 0) {
+	var epoch string
+	if _, err := fmt.Sscan(m.Payload, &changed, &left, &epoch); err != nil || !(left >= 0) {
 		return
 	}
 	e.mu.Lock()
 	all := slices.Collect(maps.Keys(e.accounts[m.Channel]))
 	e.mu.Unlock()
 	for _, a := range all {
-		a.overhear(a.store.now(), changed, time.Duration(min(left, longestHold)*1e3))
+		a.overhear(a.store.now(), changed, time.Duration(min(left, longestHold)*1e3), epoch)
 	}
 }
 
-// overhear is told of a hold that lasts d more.
-func (a *account) overhear(now time.Time, changed float64, d time.Duration) {
+// overhear is told of a hold that lasts d more. In an epoch that this account does not know yet it has no slots, and asks for what there is.
+func (a *account) overhear(now time.Time, changed float64, d time.Duration, epoch string) {
 	a.mu.Lock()
+	if known := a.view.epoch; known != "" && epoch != known && !a.flying {
+		a.forget()
+		a.poke(now)
+	}
 	a.hold(now, changed, d)
 	a.news.changed = true
 	a.mu.Unlock()

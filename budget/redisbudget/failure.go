@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -13,21 +14,44 @@ var errLate = errors.New("redisbudget: Redis has not answered in time (WithTimeo
 // explain says where an error comes from, and what to do about it.
 func (a *account) explain(err error) error {
 	var shape *ShapeError
-	var dial *net.OpError
 	switch {
 	case errors.As(err, &shape):
-		shape.Key, shape.Ours = a.key, a.declared
+		shape.Key, shape.Ours, shape.Theirs = a.key, readable(a.declared), readable(shape.Theirs)
 		return shape
+	case errors.Is(err, errLate) && a.view.epoch == "":
+		return fmt.Errorf("%w: check the address and the TLS settings of the client that New was given", errLate)
 	case errors.Is(err, errReply), errors.Is(err, errLate):
 		return err
-	case redis.IsAuthError(err):
-		return fmt.Errorf("redisbudget: Redis refuses the user or the password: check those of the client that New was given: %w", err)
-	case redis.IsPermissionError(err):
-		return fmt.Errorf("redisbudget: the user of the client that New was given may not do this in Redis: allow it EVAL, EVALSHA, and what the script uses: %w", err)
-	case errors.As(err, &dial) && dial.Op == "dial":
-		return fmt.Errorf("redisbudget: nothing answers there as Redis: start it, or check the address of the client that New was given: %w", err)
+	}
+	if advice := advice(err); advice != "" {
+		return fmt.Errorf("redisbudget: %s: %w", advice, err)
 	}
 	return fmt.Errorf("redisbudget: %w", err)
+}
+
+// advice is what to do about an error of Redis; empty where the error says it itself.
+func advice(err error) string {
+	var dial *net.OpError
+	switch {
+	case redis.IsAuthError(err):
+		return "Redis refuses the user or the password: check those of the client that New was given"
+	case redis.IsPermissionError(err), strings.Contains(err.Error(), "can't run this command"):
+		return "the user of the client that New was given may not do this in Redis: allow it EVAL, EVALSHA, and what the script uses"
+	case redis.IsReadOnlyError(err):
+		return "this is a replica: give New a client for the primary, or one that asks sentinels for it"
+	case moved(err):
+		return "this is one node of a cluster: give New a redis.ClusterClient"
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return "nothing answers there as Redis: start it, or check the address of the client that New was given"
+	}
+	return ""
+}
+
+// moved reports whether another node of a cluster serves the key, which a client for a cluster would ask by itself.
+func moved(err error) bool {
+	_, elsewhere := redis.IsMovedError(err)
+	_, asks := redis.IsAskError(err)
+	return elsewhere || asks
 }
 
 // ErrAway is what calls fail with under Closed while Redis is away. What went wrong is wrapped with it.
@@ -51,8 +75,20 @@ func (a *account) Err() error {
 	return fmt.Errorf("%w: %w", ErrAway, a.outage.err)
 }
 
-// ofKey reports whether an error is about what one key holds, and not about Redis.
+// ofKey reports whether an error is about one key, what it holds or where it is, and not about Redis.
 func ofKey(err error) bool {
 	var shape *ShapeError
-	return errors.As(err, &shape) || errors.Is(err, errReply) || redis.HasErrorPrefix(err, "WRONGTYPE") || redis.HasErrorPrefix(err, "ERR")
+	switch {
+	case errors.As(err, &shape), errors.Is(err, errReply), moved(err):
+		return true
+	case redis.IsMaxClientsError(err):
+		return false
+	}
+	return redis.HasErrorPrefix(err, "WRONGTYPE") || ofScript(err)
+}
+
+// ofScript reports whether Redis could not run the script to its end, which may be due to what it met.
+func ofScript(err error) bool {
+	var said redis.Error
+	return errors.As(err, &said) && strings.HasPrefix(said.Error(), "ERR ")
 }

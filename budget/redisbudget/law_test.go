@@ -60,7 +60,7 @@ func (l *law) raw(now time.Time, q *ask) (*reply, error) {
 	if q.epoch == "" {
 		q.epoch = l.epoch
 	}
-	for _, v := range []*[]float64{&q.need, &q.more, &q.back, &q.spent, &q.memory} {
+	for _, v := range []*[]float64{&q.need, &q.more, &q.back, &q.memory} {
 		if *v == nil {
 			*v = make([]float64, n)
 		}

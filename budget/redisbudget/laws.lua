@@ -1,15 +1,25 @@
 -- The laws of package budget, over tables p that hold a policy and its state. Times are microseconds of the server's clock. Each has
 --   at(p, n)              from when n units may be taken
---   take(p, at, till, n)  takes them for a moment between at and till
+--   take(p, at, till, n)  takes them for a moment between at and till; the call arrives up to p.guard after that
 --   give(p, n, taken)     gives back what was to be used at the moment taken
---   empty(p, at, n)       makes nothing available at that moment, or no more than n units spent in this window leave
+--   empty(p, at, n, trail)  makes nothing available at that moment, or no more than n units spent in this window leave, or what left that trail
 --   resume(p, held)       takes back that nothing was available before the moment held, for a bucket
---   away(p, n, from)      counts n units that were spent since then without asking
+--   away(p, own)          counts what was spent without asking, by its trail: pairs of how long ago and of units
 --   used(p), free(p, used), most(p), life(p)  what State says, what there can ever be, how long until all is free again
+--   spent(p)              when what counts was taken, in pairs of a moment and of units, oldest first; not for a bucket, which has forgotten
 
 local slack = 1 + 2 ^ -50 -- as in package budget: what a limit may be exceeded by, relatively
 
 local function text(x) return string.format('%.17g', x) end
+
+-- The pairs of numbers in a text.
+local function pairsOf(words)
+  local all = {}
+  for a, b in string.gmatch(words, '(%S+) (%S+)') do
+    all[#all + 1] = { tonumber(a), tonumber(b) }
+  end
+  return all
+end
 
 -- Buckets: t is when the bucket is full (a leaky one: empty), since is when it last was full as something was taken, last is when
 -- something was last taken; given is what was given back of the time until gave.
@@ -77,9 +87,11 @@ function bucket.resume(p, held)
   end
 end
 
-function bucket.away(p, n, from) bucket.empty(p, now) end
+function bucket.away(p) bucket.empty(p, now) end
 
 function bucket.used(p) return p.t and math.max(0, p.t - now) * p.rate or 0 end
+
+function bucket.spent(p) return {} end
 
 function bucket.free(p, used)
   if p.kind == 'leaky-bucket' and used > 0 then
@@ -125,13 +137,21 @@ function frame.take(p, at, till, n)
   p.cur = p.cur + n
 end
 
--- A slot ends with its window.
-function frame.till(p, at, till)
+-- The last moment at which a call may leave that is to arrive in the window of t.
+function frame.last(p, t)
   local w = p.w
-  if not w or at >= w + p.window then
-    w = math.floor((at - p.phase) / p.window) * p.window + p.phase
+  if not w or t >= w + p.window then
+    w = math.floor((t - p.phase) / p.window) * p.window + p.phase
   end
-  return math.min(till, w + p.window - 1)
+  return w + p.window - 1 - p.guard
+end
+
+-- A slot ends in time for its window, or begins with the next one.
+function frame.till(p, at, till) return math.min(till, frame.last(p, at)) end
+
+function frame.reach(p, at)
+  local last = frame.last(p, at)
+  return at > last and last + p.guard + 1 or at
 end
 
 function frame.give(p, n, taken)
@@ -151,9 +171,16 @@ function frame.empty(p, at, remembered)
   p.cur = math.max(p.cur, math.min(p.limit, remembered))
 end
 
-function frame.away(p, n, from)
+function frame.away(p, own)
   frame.roll(p, now)
-  p.cur = p.cur + n * math.min(1, (now - p.w) / math.max(1, now - from))
+  for _, e in ipairs(pairsOf(own)) do
+    local age, n = e[1], e[2]
+    if now - age >= p.w then
+      p.cur = p.cur + n
+    elseif now - age >= p.w - p.window then
+      p.prev = p.prev + n
+    end
+  end
 end
 
 function frame.used(p)
@@ -165,6 +192,18 @@ function frame.used(p)
     return p.cur
   end
   return p.cur + p.prev * math.min(1, 1 - (now - p.w) / p.window)
+end
+
+function frame.spent(p)
+  local all, middle = {}, p.w + p.window / 2
+  if p.prev > 0 and (p.w > now or p.kind == 'sliding-counter') then
+    all = { middle - p.window, p.prev }
+  end
+  if p.cur > 0 then
+    all[#all + 1] = middle
+    all[#all + 1] = p.cur
+  end
+  return all
 end
 
 function frame.free(p, used) return p.limit - used end
@@ -181,10 +220,9 @@ local exact, parts = 512, 256
 
 function log.load(p)
   local all = {}
-  for at, n in string.gmatch(p.log or '', '(%S+) (%S+)') do
-    at, n = tonumber(at), tonumber(n)
-    if at > now - p.window then
-      all[#all + 1] = { at, n }
+  for _, e in ipairs(pairsOf(p.log or '')) do
+    if e[1] > now - p.window then
+      all[#all + 1] = e
     end
   end
   p.log = all
@@ -237,8 +275,9 @@ function log.merge(p)
   p.log = all
 end
 
--- What may be spent until `till` is spent then at the latest.
+-- What may be spent until `till` has arrived by the end of the guard at the latest.
 function log.take(p, at, till, n)
+  till = till + p.guard
   local newest = p.log[#p.log]
   if newest and newest[1] >= till then
     newest[2] = newest[2] + n
@@ -269,9 +308,25 @@ function log.spread(p, n, from, to)
   end
 end
 
-function log.empty(p, at) log.spread(p, math.max(0, p.limit - log.total(p)), at - p.window, at) end
+-- What is gone is what a process remembers; who remembers nothing takes all for used, evenly.
+function log.empty(p, at, _, trail)
+  if trail == '-' then
+    log.spread(p, math.max(0, p.limit - log.total(p)), at - p.window, at)
+    return
+  end
+  log.away(p, trail)
+end
 
-function log.away(p, n, from) log.spread(p, n, from, now) end
+function log.away(p, own)
+  for _, e in ipairs(pairsOf(own)) do
+    local age, n = e[1], e[2]
+    p.log[#p.log + 1] = { now - age + p.guard, n }
+  end
+  table.sort(p.log, function(a, b) return a[1] < b[1] end)
+  if #p.log > exact then
+    log.merge(p)
+  end
+end
 
 function log.used(p)
   local sum = 0
@@ -281,6 +336,22 @@ function log.used(p)
     end
   end
   return sum
+end
+
+-- To the sixteenth of the window: units leave late by no more, never early.
+function log.spent(p)
+  local all, part = {}, p.window / 16
+  for _, e in ipairs(p.log) do
+    if e[1] > now - p.window and e[2] > 0 then
+      if #all > 0 and math.floor(all[#all - 1] / part) == math.floor(e[1] / part) then
+        all[#all - 1], all[#all] = e[1], all[#all] + e[2]
+      else
+        all[#all + 1] = e[1]
+        all[#all + 1] = e[2]
+      end
+    end
+  end
+  return all
 end
 
 function log.free(p, used) return p.limit - used end

@@ -16,73 +16,22 @@ const (
 	gapTime = 800 * time.Millisecond
 	// maxLease bounds the work of one run of the script.
 	maxLease = 64
-	// horizon is how far ahead slots are reserved. Further ones would be lost on callers who give up meanwhile.
-	horizon = 30 * time.Second
-	// retryLeast is the least time between two asks when slots are beyond the horizon.
-	retryLeast = time.Second
 )
-
-const (
-	// lateness is how long after its moment a slot stays good: what timers and a busy machine take. The store counts it as
-	// spent at the end of that time, so this costs a bucket nothing, and a log as much of each window.
-	lateness = 100 * time.Millisecond
-	// latenessPart bounds that cost: 1/200 of the shortest window.
-	latenessPart = 200
-	// latenessLeast is what even a short window has to bear.
-	latenessLeast = 5 * time.Millisecond
-	// idlePart bounds that for a log, which it costs as much: 1/50 of the window.
-	idlePart = 50
-	// idleMost bounds how long a slot stays good that nobody waits for yet.
-	idleMost = time.Second
-)
-
-// pace is how many calls have left lately: a count that fades.
-type pace struct {
-	count     float64
-	since, at time.Time // of the first and the last one
-}
-
-const (
-	// paceTime is how fast it fades: several leases, so that their rhythm does not show.
-	paceTime = 3 * time.Second
-	// paceLeast is what the first calls count as the time of: they may have come at once.
-	paceLeast = 300 * time.Millisecond
-)
-
-func (p *pace) add(now time.Time) {
-	if p.since.IsZero() {
-		p.since = now
-	}
-	p.count = p.count*p.fade(now.Sub(p.at)) + 1
-	p.at = now
-}
-
-// fade is what is left of a count after some time.
-func (p *pace) fade(d time.Duration) float64 {
-	return math.Exp(-max(0, d.Seconds()) / paceTime.Seconds())
-}
-
-// rate is in calls per second.
-func (p *pace) rate(now time.Time) float64 {
-	if p.count == 0 {
-		return 0
-	}
-	span := paceTime.Seconds() * (1 - p.fade(max(paceLeast, now.Sub(p.since))))
-	return p.count * p.fade(now.Sub(p.at)) / span
-}
 
 // demand notes what is wanted, and asks for it when little of it is in hand. covered says that the head is served already.
 func (a *account) demand(now time.Time, need []float64, waiting budget.Cost, covered bool) {
-	if a.flying || now.Before(a.tryAt) {
+	calls := max(1, waiting.Of(budget.Requests))
+	again := a.again(calls)
+	if a.flying || again == 0 && now.Before(a.tryAt) {
 		return // when an answer comes, all who wait are looked at again
 	}
-	calls := max(1, waiting.Of(budget.Requests))
 	a.mean(need, waiting, calls)
 	size := a.leaseSize(now, calls)
 	if a.view.scarce { // others wait for what this one might not need
 		size = min(size, int(calls)-len(a.pool.slots))
 	}
-	if size < 1 || covered && !a.runsOut(now, size) || a.outage == nil && a.lingers(now) {
+	size = max(size, again)
+	if size < 1 || again == 0 && covered && !a.runsOut(now, size) || a.outage == nil && a.lingers(now) {
 		return
 	}
 	copy(a.need, need)
@@ -90,6 +39,15 @@ func (a *account) demand(now time.Time, need []float64, waiting budget.Cost, cov
 	a.served = float64(size+len(a.pool.slots)) >= calls
 	a.lastSize, a.lastAt = size, now
 	a.request(now)
+}
+
+// again is how many slots to ask for in place of those that this process was too late for. Those it gives back are free at once at a window or a
+// log, which nobody else knows; what it has in hand may lie a window ahead.
+func (a *account) again(calls float64) int {
+	if fair, _ := a.fairSize(); fair > 0 {
+		return 0
+	}
+	return min(a.missed, int(calls), maxLease)
 }
 
 // mean works out what a call behind the head costs on average.
@@ -141,7 +99,8 @@ func (a *account) lingerTime(now time.Time) time.Duration {
 }
 
 // leaseSize is how many slots to ask for: what this process uses up in leaseTime, or while they are good if nobody waits for them; one when it
-// is idle. While calls queue and leases are soon used up, each is twice as large as the one before.
+// is idle. While calls queue and leases are soon used up, each is twice as large as the one before. Where all slots of a window may begin at once,
+// it is what those who wait use, and those who come while slots are good.
 func (a *account) leaseSize(now time.Time, calls float64) int {
 	fair, most := a.fairSize()
 	if fair == 0 {
@@ -160,10 +119,8 @@ func (a *account) leaseSize(now time.Time, calls float64) int {
 // fairSize is how many slots each process may have at the least: so many that all together keep one from its turn for gapTime. It is 0 where
 // no bucket decides; then the store does not share out what there is.
 func (a *account) fairSize() (fair, most float64) {
-	for _, p := range a.policies {
-		if !isBucket(p) {
-			return 0, maxLease
-		}
+	if !a.flows() {
+		return 0, maxLease
 	}
 	return max(1, a.partSize()), maxLease
 }
@@ -182,35 +139,4 @@ func (a *account) partSize() float64 {
 
 func isBucket(p budget.Policy) bool {
 	return p.Algorithm == budget.TokenBucket || p.Algorithm == budget.LeakyBucket
-}
-
-// idleLife is how long a slot is good that nobody waits for. What a bucket gains meanwhile must fit in beside what is in hand: else others
-// would be given what this process still may take, so it is half of what the bucket holds. A log remembers a slot from its end on.
-func (a *account) idleLife() time.Duration {
-	life := idleMost
-	for _, p := range a.policies {
-		switch p.Algorithm {
-		case budget.TokenBucket:
-			life = min(life, max(lateness, time.Duration(p.Burst/p.Limit*float64(p.Window)/2)))
-		case budget.LeakyBucket:
-			life = min(life, lateness)
-		case budget.SlidingLog:
-			life = min(life, max(latenessLeast, p.Window/idlePart))
-		}
-	}
-	return life
-}
-
-// slotLife is how long after its moment a slot shall be good.
-func (a *account) slotLife() time.Duration {
-	if !a.queued && a.slots > 1 {
-		return a.idleLife() + 2*a.view.trip
-	}
-	life := lateness
-	for _, p := range a.policies {
-		if !isBucket(p) {
-			life = min(life, max(latenessLeast, p.Window/latenessPart))
-		}
-	}
-	return life + 2*a.view.trip
 }

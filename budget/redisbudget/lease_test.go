@@ -64,6 +64,33 @@ func TestSlotsThatAreUsedLateExceedNothing(t *testing.T) {
 	assert.Less(t, r.slots[0].until, 20*time.Millisecond, "a slot ends with its window")
 }
 
+// A slot that is used at its very end arrives a little later still: it counts from then on, and the next one comes a window after that. What a
+// window of the clock grants is used so early that it arrives in it.
+func TestCallsThatTakeLongToArriveExceedNothing(t *testing.T) {
+	client := startRedis(t).client()
+	const life, way = 50 * time.Millisecond, 8 * time.Millisecond
+	lease := func(name string, now time.Time, slots int, p budget.Policy) *reply {
+		l := newLaw(t, client, name, p)
+		l.fields = func(q *ask) { q.guard = way }
+		return l.lease(now, slots, life)
+	}
+	r := lease("log", midnight, 7, budget.PerSecond(3))
+	assert.Equal(t, []float64{0, 0, 0, 1058, 1058, 1058, 2116}, from(r))
+	assert.Equal(t, life, r.slots[0].until, "it must be used before that")
+	r = lease("bucket", midnight, 4, budget.PerSecond(10).WithBurst(2))
+	assert.Equal(t, []float64{0, 50, 150, 250}, from(r), "a bucket has its burst for that")
+	for _, a := range []budget.Algorithm{budget.FixedWindow, budget.SlidingCounter} {
+		r = lease(a.String(), millis(980), 1, budget.PerSecond(3).Using(a))
+		assert.Equal(t, []float64{0}, from(r), a)
+		assert.InDelta(t, 12, float64(r.slots[0].until.Microseconds())/1e3, 0.01, a)
+		r = lease(a.String()+" too late", millis(995), 1, budget.PerSecond(3).Using(a))
+		assert.Equal(t, []float64{5}, from(r), a)
+	}
+	l := newLaw(t, client, "capped", budget.PerSecond(3))
+	l.fields = func(q *ask) { q.guard = time.Minute }
+	assert.Equal(t, []float64{0, 0, 0, 1060}, from(l.lease(midnight, 4, life)), "no more than a hundredth of a window is given away")
+}
+
 func TestAllUnitsAreTakenOrNone(t *testing.T) {
 	l := newLaw(t, startRedis(t).client(), "two", budget.PerSecond(10).WithBurst(10), budget.PerSecond(1000).Of(budget.Tokens).WithBurst(1000))
 	assert.Zero(t, l.take(midnight, 1, 900))
@@ -154,6 +181,60 @@ func TestALostStateBeginsEmpty(t *testing.T) {
 	}
 }
 
+// A server whose clock is put back, or another one that takes over with a clock that is behind, goes on where the first was: nobody waits until
+// it is as late again, and nothing is granted twice.
+func TestAServersClockThatIsPutBack(t *testing.T) {
+	client := startRedis(t).client()
+	one := []float64{1}
+	for _, p := range []budget.Policy{budget.PerSecond(10).WithBurst(5), budget.PerSecond(10), budget.PerSecond(10).Using(budget.LeakyBucket)} {
+		l := newLaw(t, client, "back "+p.String(), p)
+		steady := newLaw(t, client, "steady "+p.String(), p)
+		q := func() *ask { return &ask{slots: 8, need: one, more: one, fair: 8, horizon: 30 * time.Second} }
+		for _, ms := range []int64{0, 1000} {
+			assert.Equal(t, l.ask(millis(ms), q()).slots, steady.ask(millis(ms), q()).slots)
+		}
+		l.ask(millis(-3_600_000), &ask{hold: time.Second})
+		steady.ask(millis(1000), &ask{hold: time.Second})
+		for _, ms := range []int64{1500, 2500} {
+			back, want := l.ask(millis(ms-3_601_000), q()), steady.ask(millis(ms), q())
+			assert.Equal(t, want, &reply{epoch: want.epoch, declared: back.declared, server: back.server, live: back.live, ttl: back.ttl, hold: back.hold,
+				changed: back.changed, quiet: back.quiet, linger: back.linger, wait: back.wait, slots: back.slots, seen: back.seen}, p)
+		}
+	}
+	l := newLaw(t, client, "windows", budget.PerSecond(3).Using(budget.FixedWindow))
+	l.lease(millis(1900), 1, 0)
+	l.lease(millis(0), 1, 0)
+	assert.Equal(t, []float64{0, 0, 0, 900}, from(l.lease(millis(1100), 4, 0)), "windows begin where the clock says")
+}
+
+// A log that is lost is what those who come back remember of it: the first one what all took, and each what it took itself meanwhile.
+func TestALostLogIsRememberedAsItWas(t *testing.T) {
+	client := startRedis(t).client()
+	p := budget.Policy{Limit: 20, Window: 3 * time.Second}
+	l := newLaw(t, client, "trail", p)
+	l.lease(midnight, 12, 0)
+	a := silent(t, p)
+	a.view.update(l.ask(midnight, &ask{}), midnight, 0)
+	a.view.live = 2
+	a.mu.Lock()
+	a.fail(millis(500), errLate, new(breaker))
+	a.takeAlone(millis(1000), []float64{1})
+	a.takeAlone(millis(1010), []float64{1})
+	a.takeAlone(millis(2000), []float64{1})
+	a.mu.Unlock()
+	q := a.compose(millis(2500))
+	require.NoError(t, client.FlushAll(t.Context()).Err())
+	one := []float64{1}
+	l.ask(millis(2500), &ask{remembers: true, trail: q.trail})
+	l.epoch = "old"
+	r := l.ask(millis(2500), &ask{slots: 17, need: one, more: one, horizon: time.Hour, remembers: true, own: q.own})
+	want := []float64{0, 0}
+	for range 12 {
+		want = append(want, 500)
+	}
+	assert.InDeltaSlice(t, append(want, 1510, 1510, 1510), from(r), 0.01)
+}
+
 // When all were away, no slot lies before the last of them can be back; when one was, the others go on.
 func TestThoseWhoWereAwayComeBackTogether(t *testing.T) {
 	l := newLaw(t, startRedis(t).client(), "quiet", budget.PerSecond(10).WithBurst(5))
@@ -171,6 +252,15 @@ func TestThoseWhoWereAwayComeBackTogether(t *testing.T) {
 	r = l.ask(millis(2100), &next)
 	assert.Equal(t, 900*time.Millisecond, r.quiet, "the second does not prolong it")
 	assert.Equal(t, []float64{1100}, from(r))
+}
+
+// Asks that lay in a server that stood still tell nothing of who is there: whoever comes back still waits for the others.
+func TestAnAskThatRunsLateIsNobodyWhoIsThere(t *testing.T) {
+	l := newLaw(t, startRedis(t).client(), "still", budget.PerSecond(10))
+	l.lease(midnight, 1, 0)
+	l.ask(millis(3000), &ask{slots: 1, need: []float64{1}, horizon: time.Hour, expires: millis(100)})
+	r := l.ask(millis(3010), &ask{away: 2 * time.Second, quiet: time.Second})
+	assert.Equal(t, time.Second, r.quiet)
 }
 
 func TestAnAskThatRunsLateTakesNothing(t *testing.T) {
@@ -203,6 +293,12 @@ func TestProcessesAreCountedWhileTheyLive(t *testing.T) {
 	assert.Equal(t, 1, at(2000, "b", -time.Minute), "b leaves")
 	assert.Equal(t, 2, at(59_000, "c", time.Minute))
 	assert.Equal(t, 1, at(61_000, "c", time.Minute), "a is dead")
+}
+
+// A bucket that takes longer to fill than Redis counts has a state that lives for a century.
+func TestAStateLivesForACenturyAtTheMost(t *testing.T) {
+	l := newLaw(t, startRedis(t).client(), "slow", budget.PerDay(1e-3).WithBurst(1e15))
+	assert.Equal(t, 100*366*24*time.Hour, l.lease(midnight, 1, 0).ttl)
 }
 
 // A log stays small: beyond 512 entries they are merged, and leave late by 1/256 of the window at the most.

@@ -1,7 +1,6 @@
 package redisbudget
 
 import (
-	"math"
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/budget"
@@ -35,19 +34,6 @@ func (a *account) comeBack(now time.Time, quiet time.Duration) {
 	a.arm(a.outage.until)
 }
 
-// absence is what happened since the process went on by itself, for Redis to know when it is back.
-type absence struct {
-	since time.Time // zero for none
-	spent []float64
-	quiet bool // Redis was there, but others perhaps not yet: that ends as announced
-}
-
-// over takes off what Redis knows by now.
-func (a *absence) over(told []float64) {
-	a.since, a.quiet = time.Time{}, false
-	accumulate(a.spent, told, -1)
-}
-
 // quietTime is how long it takes until all that work have found out that Redis is back: the longest pause between probes, and an
 // attempt that a client of Redis repeats before it gives up.
 const quietTime = 1200 * time.Millisecond
@@ -57,7 +43,7 @@ func (a *account) late(asked uint64) {
 	var found finding
 	a.mu.Lock()
 	if a.flying && a.asks == asked {
-		found = a.fail(a.store.now(), errLate, a.breaker(errLate))
+		found = a.fail(a.store.now(), a.explain(errLate), a.breaker(errLate))
 	}
 	a.mu.Unlock()
 	a.store.company.spread(a, found)
@@ -107,123 +93,4 @@ func (a *account) unanswered(now time.Time) time.Time {
 		now = a.doubted
 	}
 	return now
-}
-
-// shares are the budgets of one of several equal processes, each with its part of what is spent. They run on the server's clock. What
-// was spent when Redis last answered is taken for what was spent when it ceased to: where all is used, that is so.
-func (a *account) shares(ceased time.Time) []budget.Budget {
-	processes := a.store.least(a.view.live)
-	clock := a.view.server(ceased)
-	var all []budget.Budget
-	for i, p := range a.policies {
-		share, err := budget.New(p.Share(1 / processes))
-		if err != nil { // so little that it cannot be counted
-			share = closed{}
-		}
-		used := most(p)
-		if a.view.epoch != "" {
-			used = a.view.seen[i].used
-		}
-		spend(share, p, clock, used/processes)
-		all = append(all, share)
-	}
-	return all
-}
-
-// spend books what was used. For a log it is spread over the window, as nobody knows better.
-func spend(b budget.Budget, p budget.Policy, now time.Time, used float64) {
-	const pieces = 16
-	if p.Algorithm != budget.SlidingLog {
-		b.Take(now, used)
-		return
-	}
-	for i := range pieces {
-		b.Take(now.Add(-p.Window/pieces*time.Duration(pieces-1-i)), used/pieces)
-	}
-}
-
-// closed is a budget that lets nothing out.
-type closed struct{}
-
-func (closed) Wait(time.Time, float64) (time.Duration, bool) { return 0, false }
-func (closed) At(time.Time, float64) (time.Time, bool)       { return time.Time{}, false }
-func (closed) Take(time.Time, float64)                       {}
-func (closed) Give(time.Time, float64)                       {}
-func (closed) State(time.Time) budget.State                  { return budget.State{} }
-
-// alone is when a call may leave without Redis: with a slot in hand, or by the process's share.
-func (a *account) alone(now time.Time, need []float64, at time.Time, covered bool) time.Time {
-	switch {
-	case a.store.outage == Open:
-		return now
-	case covered && (a.store.outage == Closed || !at.After(now)):
-		return at
-	case a.store.outage == Closed:
-		return time.Time{} // the timer wakes who waits when Redis may be asked again
-	}
-	mine := a.ofShare(now, need)
-	if covered && (mine.IsZero() || at.Before(mine)) {
-		return at
-	}
-	return mine
-}
-
-// ofShare is when the share covers a need; zero if it never does, so that Redis has to.
-func (a *account) ofShare(now time.Time, need []float64) time.Time {
-	clock := a.view.server(now)
-	at := clock
-	for i, b := range a.outage.shares {
-		moment, ever := b.At(clock, need[i])
-		if !ever {
-			return time.Time{}
-		}
-		at = latest(at, moment)
-	}
-	return now.Add(at.Sub(clock))
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// takeAlone spends from the share.
-func (a *account) takeAlone(now time.Time, cost []float64) {
-	accumulate(a.absence.spent, cost, 1)
-	for i, b := range a.outage.shares {
-		b.Take(a.view.server(now), cost[i])
-	}
-}
-
-func (a *account) giveAlone(now time.Time, n []float64) {
-	accumulate(a.absence.spent, n, -1)
-	for i, b := range a.outage.shares {
-		b.Give(a.view.server(now), n[i])
-	}
-}
-
-// memory is what is believed to be spent in the current window of each budget, should Redis have lost it: what was seen last, and since
-// then what this process spent, as often as there are processes.
-func (a *account) memory(now time.Time) []float64 {
-	all := make([]float64, len(a.policies))
-	for i, p := range a.policies {
-		all[i] = a.absence.spent[i] * a.store.least(a.view.live)
-		if a.view.epoch != "" && windowOf(p, a.view.clock).Equal(windowOf(p, a.view.server(now))) {
-			all[i] += a.view.seen[i].used
-		}
-		all[i] = math.Max(0, all[i])
-	}
-	return all
-}
-
-// windowOf is when the window of the clock began that t lies in.
-func windowOf(p budget.Policy, t time.Time) time.Time {
-	anchor := p.Anchor
-	if anchor.IsZero() {
-		anchor = time.Unix(0, 0)
-	}
-	phase := anchor.Sub(anchor.Truncate(p.Window))
-	return t.Add(-phase).Truncate(p.Window).Add(phase)
 }

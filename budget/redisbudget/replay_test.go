@@ -3,6 +3,8 @@ package redisbudget
 import (
 	"bytes"
 	"context"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -83,6 +85,44 @@ func TestDST04ALostAnswerIsNotAskedForAgain(t *testing.T) {
 	spent := l.ask(time.Now(), &ask{}).seen[0].used
 	assert.GreaterOrEqual(t, spent, float64(calls)-0.5, "whatever left is counted")
 	assert.LessOrEqual(t, spent-calls, float64(asks.lost.Load()+c.inHand()), "no more is lost than was in the lost answers")
+}
+
+// A state that is lost while processes have slots in hand: they are told, and whatever Redis grants anew it grants once.
+func TestAFlushedRedisGrantsNothingTwice(t *testing.T) {
+	for _, p := range []budget.Policy{budget.PerSecond(100).WithBurst(20), {Limit: 90, Window: 3 * time.Second}} {
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			s := startRedis(t)
+			ctx := within(t, 4700*time.Millisecond)
+			var sends []time.Duration
+			var mu sync.Mutex
+			var all sync.WaitGroup
+			began := time.Now()
+			for range 3 {
+				c := join(t, s.store(), "host", p)
+				all.Go(func() {
+					c.drain(ctx)
+					mu.Lock()
+					defer mu.Unlock()
+					for _, at := range c.sends {
+						sends = append(sends, at.Sub(began))
+					}
+				})
+			}
+			time.Sleep(1200 * time.Millisecond)
+			require.NoError(t, s.client().FlushAll(context.Background()).Err())
+			all.Wait()
+			slices.Sort(sends)
+			if p.Burst > 0 {
+				assert.LessOrEqual(t, overshoot(sends, p.Limit, p.Burst), 1.0)
+			} else {
+				for i, at := range sends {
+					assert.LessOrEqual(t, between(sends[i:], at, at+p.Window), p.Limit, "from %v on", at)
+				}
+			}
+			assert.NotZero(t, between(sends, 2500*time.Millisecond, time.Hour), "and it does")
+		})
+	}
 }
 
 // inHand is the slots that were not given back, as the last words of an account were lost.

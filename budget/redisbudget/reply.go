@@ -2,7 +2,6 @@ package redisbudget
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 )
@@ -31,27 +30,13 @@ type sight struct {
 	used, free float64
 	next       time.Duration // until one more is free
 	most       float64       // what it can ever hold
+	spent      []spell       // when what is used was taken, oldest first; nothing for a bucket
 }
 
-// ShapeError says that another process counts the same key in other units or by other algorithms, so that the two cannot share it. It
-// comes with the event that reports the store as away: this process goes on by itself.
-type ShapeError struct {
-	Key          string
-	Ours, Theirs string // the policies, as text
-}
-
-// Error says what differs, and what to do.
-func (e *ShapeError) Error() string {
-	return fmt.Sprintf("redisbudget: key %q is counted otherwise by another process: here %s there %s: give all processes the same policies", e.Key, e.Ours, e.Theirs)
-}
-
-// LimitsError says that another process declares other limits for the same key. Those of the process that opened the key last count, for
-// all.
-type LimitsError ShapeError
-
-// Error says what differs, and which counts.
-func (e *LimitsError) Error() string {
-	return fmt.Sprintf("redisbudget: key %q has other limits in another process that began later: here %s there %s: the latter count", e.Key, e.Ours, e.Theirs)
+// spell is units that were taken at one time, or about then.
+type spell struct {
+	age time.Duration // negative if that lies ahead
+	n   float64
 }
 
 var errReply = errors.New("redisbudget: Redis gave an answer that the script does not give: does something else use these keys?")
@@ -96,7 +81,12 @@ func (w *words) list() *words {
 	return &words{left: l}
 }
 
-func (w *words) span() time.Duration { return time.Duration(w.number() * 1e3) }
+// longest is the most that a span is taken for: as many microseconds as a Duration holds, two centuries and more.
+const longest = 9.2e15
+
+func (w *words) span() time.Duration {
+	return time.Duration(max(-longest, min(w.number(), longest)) * 1e3)
+}
 
 // parse reads an answer. A ShapeError has no key yet.
 func parse(raw any) (*reply, error) {
@@ -116,10 +106,22 @@ func parse(raw any) (*reply, error) {
 		r.slots = append(r.slots, grant{from: slots.span(), until: slots.span()})
 	}
 	for len(seen.left) > 0 {
-		r.seen = append(r.seen, sight{used: seen.number(), free: seen.number(), next: seen.span(), most: seen.number()})
+		one := seen.list()
+		r.seen = append(r.seen, one.sight())
+		seen.bad = seen.bad || one.bad
 	}
 	if w.bad || slots.bad || seen.bad {
 		return nil, errReply
 	}
 	return r, nil
+}
+
+func (w *words) sight() sight {
+	s := sight{used: w.number(), free: w.number(), next: w.span(), most: w.number()}
+	spent := w.list()
+	for len(spent.left) > 0 {
+		s.spent = append(s.spent, spell{age: spent.span(), n: spent.number()})
+	}
+	w.bad = w.bad || spent.bad || len(w.left) > 0
+	return s
 }

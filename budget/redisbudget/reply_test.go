@@ -14,19 +14,19 @@ func answer(slots, seen []any) []any {
 }
 
 func TestAnAnswerIsReadWholly(t *testing.T) {
-	r, err := parse(answer([]any{"0", "1000", "500000", "501000"}, []any{"7", "3", "1000000", "10"}))
+	r, err := parse(answer([]any{"0", "1000", "500000", "501000"}, []any{[]any{"7", "3", "1000000", "10", []any{"500000", "5", "-1000", "2"}}}))
 	require.NoError(t, err)
 	assert.Equal(t, &reply{
 		epoch: "epoch", declared: "theirs", server: time.UnixMicro(1700000000000001), live: 3, ttl: 1500500 * time.Nanosecond,
 		hold: 2 * time.Second, changed: 1.7e15, linger: 250 * time.Millisecond, wait: -time.Microsecond,
 		slots: []grant{{0, time.Millisecond}, {500 * time.Millisecond, 501 * time.Millisecond}},
-		seen:  []sight{{used: 7, free: 3, next: time.Second, most: 10}},
+		seen:  []sight{{used: 7, free: 3, next: time.Second, most: 10, spent: []spell{{500 * time.Millisecond, 5}, {-time.Millisecond, 2}}}},
 	}, r)
 }
 
 // Each field in turn is missing, or of another kind.
 func TestAnAnswerThatIsNotWholeIsRefused(t *testing.T) {
-	whole := func() []any { return answer([]any{"0", "1000"}, []any{"7", "3", "1", "10"}) }
+	whole := func() []any { return answer([]any{"0", "1000"}, []any{[]any{"7", "3", "1", "10", []any{}}}) }
 	for i := range whole() {
 		_, err := parse(whole()[:i])
 		assert.ErrorIs(t, err, errReply, "%d fields", i)
@@ -39,8 +39,10 @@ func TestAnAnswerThatIsNotWholeIsRefused(t *testing.T) {
 		_, err := parse(answer(list, nil))
 		assert.ErrorIs(t, err, errReply, "%v", list)
 	}
-	_, err := parse(answer(nil, []any{"7", "3", "1"}))
-	assert.ErrorIs(t, err, errReply)
+	for _, seen := range []any{"7", []any{"7", "3", "1"}, []any{"7", "3", "1", "10"}, []any{"7", "3", "1", "10", []any{"1"}}, []any{"7", "3", "1", "10", []any{}, "1"}} {
+		_, err := parse(answer([]any{}, []any{seen}))
+		assert.ErrorIs(t, err, errReply, "%v", seen)
+	}
 }
 
 func TestAnotherShapeIsAnErrorOfItsOwn(t *testing.T) {
@@ -62,6 +64,7 @@ func TestWordsStayBad(t *testing.T) {
 	assert.True(t, w.bad)
 	assert.Nil(t, w.next())
 	assert.Equal(t, 1500*time.Nanosecond, (&words{left: []any{"1.5"}}).span())
+	assert.Equal(t, time.Duration(9.2e18), (&words{left: []any{"1e30"}}).span())
 	w = &words{left: []any{"no list"}}
 	assert.Empty(t, w.list().left)
 	assert.True(t, w.bad)

@@ -5,14 +5,10 @@ import (
 	"crypto/sha1"
 	_ "embed"
 	"encoding/hex"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/seed-18ca0a92/throttle/budget"
 )
 
 //go:embed laws.lua
@@ -45,7 +41,8 @@ type ask struct {
 	process   string
 	life      time.Duration // after which a process counts as dead; negative: this one leaves
 	slots     int
-	slotLife  time.Duration // how long after its moment a slot may be used
+	slotLife  time.Duration // how long after its moment a slot may be used,
+	guard     time.Duration // and how long after that the call may arrive
 	horizon   time.Duration // a first slot further ahead is not wanted, only the wait
 	expires   time.Time     // by the server's clock: no slots are wanted when the script runs later; zero for no such time
 	fair      float64       // slots that each process may have if all want many; 0 = as many as are asked for
@@ -58,21 +55,29 @@ type ask struct {
 	need      []float64     // the first slot
 	more      []float64     // each one after it
 	back      []float64     // given back; negative: debt
-	spent     []float64     // while away
-	memory    []float64     // believed to be spent in the current window
+	spent     []float64     // while away: our own account of it,
+	own       []string      // and when that was, in pairs of how long ago and of units; not for a bucket
+	memory    []float64     // believed to be spent in the current window,
+	trail     []string      // and when, for a log; none = nobody knows
 }
 
 // args are the arguments of the script.
 func (q *ask) args() []any {
 	args := []any{q.policies, bit(q.opens), q.epoch, q.nonce, bit(q.remembers), micros(q.away), q.process, micros(q.life),
-		q.slots, micros(q.slotLife), micros(q.horizon), moment(q.expires), amount(q.fair),
+		q.slots, micros(q.slotLife), micros(q.guard), micros(q.horizon), moment(q.expires), amount(q.fair),
 		micros(q.quiet), micros(q.hold), micros(q.age), moment(q.resumes)}
 	for i := range q.need {
-		for _, n := range []float64{q.need[i], q.more[i], q.back[i], q.spent[i], q.memory[i]} {
-			args = append(args, amount(n))
-		}
+		args = append(args, amount(q.need[i]), amount(q.more[i]), amount(q.back[i]), trail(q.own, i), amount(q.memory[i]), trail(q.trail, i))
 	}
 	return args
+}
+
+// trail is the one of a policy; "-" where nobody knows it.
+func trail(all []string, i int) string {
+	if i >= len(all) {
+		return "-"
+	}
+	return all[i]
 }
 
 func bit(b bool) string {
@@ -92,24 +97,6 @@ func moment(t time.Time) string {
 		return "0"
 	}
 	return strconv.FormatInt(t.UnixMicro(), 10)
-}
-
-// describe writes policies as the script reads them: algorithm, unit, limit, window, burst and phase of each.
-func describe(policies []budget.Policy) string {
-	var b strings.Builder
-	for _, p := range policies {
-		phase := time.Duration(0)
-		if !p.Anchor.IsZero() {
-			phase = p.Anchor.Sub(time.Unix(0, 0).Add(p.Anchor.Sub(time.Unix(0, 0)).Truncate(p.Window)))
-		}
-		for _, word := range []string{p.Algorithm.String(), url.QueryEscape(p.Unit), amount(p.Limit),
-			micros(p.Window), amount(p.Burst), micros(phase)} {
-			b.WriteString(word)
-			b.WriteByte(' ')
-		}
-		b.WriteByte(';')
-	}
-	return strings.ReplaceAll(b.String(), " ;", ";")
 }
 
 // once is a command that is never repeated by itself: when its answer is lost nobody knows whether it ran, and slots would be taken

@@ -12,6 +12,16 @@ local function word()
 end
 local function number() return tonumber(word()) end
 
+local S = {}
+local flat = redis.call('HGETALL', KEYS[1])
+for i = 1, #flat, 2 do
+  S[flat[i]] = flat[i + 1]
+end
+
+-- Where the server's clock is put back, or another server with another clock takes over, time goes on from where it was.
+local ahead = math.max(tonumber(S.ahead or 0), tonumber(S.clock or now) - now)
+now = now + ahead
+
 -- The policies of a text, and their shape: what must be the same in all processes.
 local function parse(declared)
   local all, shape = {}, ''
@@ -19,23 +29,17 @@ local function parse(declared)
     local p = {
       kind = kind, limit = tonumber(limit), window = tonumber(window), burst = tonumber(burst), phase = tonumber(phase),
     }
-    p.rate = p.limit / p.window
+    p.rate, p.phase = p.limit / p.window, p.phase + ahead -- windows begin where the clock says
     all[#all + 1] = setmetatable(p, { __index = laws[kind] })
     shape = shape .. kind .. ' ' .. unit .. ';'
   end
   return all, shape
 end
 
-local S = {}
-local flat = redis.call('HGETALL', KEYS[1])
-for i = 1, #flat, 2 do
-  S[flat[i]] = flat[i + 1]
-end
-
 local declared, opens, known, nonce = word(), word() == '1', word(), word()
 local remembers, away = word() == '1', number()
 local me, seen = word(), number()
-local count, life, horizon = number(), number(), number()
+local count, life, guard, horizon = number(), number(), number(), number()
 local expires, fair = number(), number()
 local quietTime, hold, age = number(), number(), number()
 local resumes = number()
@@ -61,12 +65,15 @@ if opens then
   theirs = declared
 end
 
+local late = expires > 0 and now > expires -- it lay somewhere while nobody was served, and nobody waits for slots any more
+
 local lost = remembers and (fresh or known ~= '' and known ~= epoch)
 local held, changed = tonumber(S.hold or 0), tonumber(S.changed or 0)
 local ends = resumes > 0 and held > now and changed <= resumes
-local need, more, spent = {}, {}, {}
-for i, p in ipairs(policies) do
-  p.late = life
+
+-- The state of the i-th policy, as it was stored.
+local function load(i, p)
+  p.late, p.guard = life, math.min(guard, p.window / 100)
   for _, f in ipairs(p.fields) do
     p[f] = S[f .. i]
     if f ~= 'log' then
@@ -76,14 +83,18 @@ for i, p in ipairs(policies) do
   if p.load then
     p.load(p)
   end
-  local back, remembered
-  need[i], more[i], back, spent[i], remembered = number(), number(), number(), number(), number()
+end
+
+-- What a policy has to know of the time before this ask: that it was forgotten, that calls left without asking, what was given back.
+local function settle(p, back, own, remembered, trail)
   if lost then
     if fresh or p.roll then
-      p.empty(p, now, remembered)
+      p.empty(p, now, remembered, trail)
+    elseif p.load then
+      p.away(p, own)
     end
   elseif away > 0 then
-    p.away(p, spent[i], now - away)
+    p.away(p, own)
   end
   if ends and p.resume then
     p.resume(p, held)
@@ -95,22 +106,36 @@ for i, p in ipairs(policies) do
   end
 end
 
+local need, more = {}, {}
+for i, p in ipairs(policies) do
+  load(i, p)
+  need[i], more[i] = number(), number()
+  settle(p, number(), word(), number(), word())
+end
+
+local function emptyBuckets(at)
+  for _, p in ipairs(policies) do
+    if laws[p.kind] == bucket then
+      p.empty(p, at)
+    end
+  end
+end
+
 -- When everybody was away, they come back one by one. Until the last can have, those who are back go on as they did meanwhile: no slot lies
 -- before `quiet`.
 local quiet = tonumber(S.quiet or 0)
 if quietTime > 0 and (lost and fresh or away > 0 and now - tonumber(S.seen or 0) >= 0.9 * away) then
   quiet = now + quietTime
-  for _, p in ipairs(policies) do
-    if laws[p.kind] == bucket then
-      p.empty(p, quiet)
-    end
-  end
+  emptyBuckets(quiet)
 end
 
 -- A hold is only ever extended, until somebody ends it. What a bucket holds at its end is nothing: a refusal has shown that. `changed` is
--- when that was last said, negative if it was that nothing is held any more.
+-- when that was last said, negative if it was that nothing is held any more. Slots of another epoch are void.
 local function say()
-  redis.pcall('PUBLISH', KEYS[1], text(changed) .. ' ' .. text(math.max(0, held - now)))
+  redis.pcall('PUBLISH', KEYS[1], text(changed) .. ' ' .. text(math.max(0, held - now)) .. ' ' .. epoch)
+end
+if lost and fresh then
+  say()
 end
 if ends then
   held, changed = 0, -now
@@ -118,11 +143,7 @@ if ends then
 end
 if now + hold > held and hold > 0 then
   held, changed = now + hold, now
-  for _, p in ipairs(policies) do
-    if laws[p.kind] == bucket then
-      p.empty(p, held)
-    end
-  end
+  emptyBuckets(held)
   say()
 end
 
@@ -136,34 +157,16 @@ local function earliest(units)
       at = math.max(at, p.at(p, units[i]))
     end
   end
+  for i, p in ipairs(policies) do
+    if units[i] > 0 and p.reach then
+      at = p.reach(p, at)
+    end
+  end
   return at
 end
 
--- Nobody waits any more for an answer this late: its slots would be lost.
-if expires > 0 and now > expires then
-  count = 0
-end
-
--- Whoever wants many slots gets its fair part, `fair`, times a factor that is the same for all: so large that what is handed out ahead
--- lasts for `aim`. Whoever wants less gets that, and leaves room to the others. Beyond their part nobody gets slots further ahead.
-local aim, settles = 640000, 800000 -- what is handed out ahead, and how fast the factor follows
-local factor, wanted, lead = tonumber(S.factor or 1), count, 0
-if fair > 0 then
-  count = math.min(count, math.max(1, math.floor(fair * factor + 0.5)))
-end
-local wait, slots = 0, {}
-for j = 1, count do
-  local units = j == 1 and need or more
-  local at = earliest(units)
-  if not at or at - now > horizon then
-    if j == 1 then
-      wait = at and at - now or -1
-    end
-    break
-  end
-  if fair > 0 and j > math.max(1, fair) and at - now > aim then
-    break
-  end
+-- Takes units of all policies for a moment between `at` and the one that it returns.
+local function take(at, units)
   local till = at + life
   for i, p in ipairs(policies) do
     if units[i] > 0 and p.till then
@@ -175,14 +178,45 @@ for j = 1, count do
       p.take(p, at, till, units[i])
     end
   end
-  lead = j == 1 and at - now or lead
-  slots[#slots + 1] = text(at - now)
-  slots[#slots + 1] = text(till - now)
+  return till
 end
 
-if fair > 0 and #slots > 0 and (wanted > count or lead > aim) then
-  local past = math.min(1000000, now - tonumber(S.adapted or now))
-  factor = math.max(1, math.min(1000, factor * (aim / math.max(lead, aim / 16)) ^ (past / settles)))
+-- Whoever wants many slots gets its fair part, `fair`, times a factor that is the same for all: so large that what is handed out ahead
+-- lasts for `aim`. Whoever wants less gets that, and leaves room to the others. Beyond their part nobody gets slots further ahead.
+local aim, settles = 640000, 800000 -- what is handed out ahead, and how fast the factor follows
+local factor, wanted = tonumber(S.factor or 1), late and 0 or count
+local granted = wanted
+if fair > 0 then
+  granted = math.min(wanted, math.max(1, math.floor(fair * factor + 0.5)))
+end
+
+-- The slots, and how far ahead the first one is, or how long it would take until there is one within the horizon; -1 for ever.
+local function lease()
+  local slots, lead = {}, 0
+  for j = 1, granted do
+    local units = j == 1 and need or more
+    local at = earliest(units)
+    if j == 1 and not (at and at - now <= horizon) then
+      return slots, 0, at and at - now or -1
+    elseif not at or at - now > horizon or fair > 0 and j > math.max(1, fair) and at - now > aim then
+      break
+    end
+    local till = take(at, units)
+    lead = j == 1 and at - now or lead
+    slots[#slots + 1] = text(at - now)
+    slots[#slots + 1] = text(till - now)
+  end
+  return slots, lead, 0
+end
+
+local slots, lead, wait = lease()
+local shared = fair > 0 and #slots > 0
+
+-- How long ago something was last done, at the most a second.
+local function since(at) return math.min(1000000, now - tonumber(at or now)) end
+
+if shared and (wanted > granted or lead > aim) then
+  factor = math.max(1, math.min(1000, factor * (aim / math.max(lead, aim / 16)) ^ (since(S.adapted) / settles)))
   S.adapted, S.factor = text(now), text(factor)
 end
 
@@ -190,63 +224,74 @@ end
 -- If nothing is, somebody may be late, and the time soon shrinks.
 local margin, follows, shrinks = 100000, 500000, 400000
 local linger = tonumber(S.linger or 0)
-if fair > 0 and #slots > 0 then
-  local past = math.min(1000000, now - tonumber(S.paced or now))
+if shared then
   if lead > 0 then
-    linger = math.max(0, math.min(800000, linger + (lead - margin) * past / follows))
+    linger = math.max(0, math.min(800000, linger + (lead - margin) * since(S.paced) / follows))
   else
-    linger = linger * math.exp(-past / shrinks)
+    linger = linger * math.exp(-since(S.paced) / shrinks)
   end
   S.paced, S.linger = text(now), text(linger)
 end
 
-local out = { 'epoch', epoch, 'declared', theirs, 'seen', text(now), 'quiet', text(quiet) }
-local ttl, seenNow = math.max(0, held - now), {}
-for i, p in ipairs(policies) do
+-- What a policy looks like now: what is used, what is free, how long until one more is, what there can ever be, and how long ago what is used was
+-- taken.
+local function look(p)
   local used = p.used(p)
   local free = math.min(p.most(p), math.max(0, p.free(p, used)))
   local nextAt = used > 0 and p.at(p, math.min(p.most(p), math.floor(free) + 1)) or 0
-  for _, x in ipairs({ used, free, math.max(0, nextAt - now), p.most(p) }) do
-    seenNow[#seenNow + 1] = text(x)
+  local spent = used > 0 and p.spent(p) or {}
+  for i, x in ipairs(spent) do
+    spent[i] = text(i % 2 == 1 and now - x or x)
   end
+  return text(used), text(free), text(math.max(0, nextAt - now)), text(p.most(p)), spent
+end
+
+local out = { 'epoch', epoch, 'declared', theirs, 'clock', text(now), 'seen', late and S.seen or text(now), 'quiet', text(quiet) }
+local function keep(field, value)
+  if value then
+    out[#out + 1] = field
+    out[#out + 1] = value
+  end
+end
+
+local ttl, sights = math.max(0, held - now), {}
+for i, p in ipairs(policies) do
+  sights[i] = { look(p) }
   ttl = math.max(ttl, p.life(p))
   for _, f in ipairs(p.fields) do
-    local x = f == 'log' and p.text(p) or p[f]
-    if x then
-      out[#out + 1] = f .. i
-      out[#out + 1] = f == 'log' and x or text(x)
+    if f == 'log' then
+      keep(f .. i, p.text(p))
+    else
+      keep(f .. i, p[f] and text(p[f]))
     end
   end
 end
 for _, f in ipairs({ 'factor', 'adapted', 'linger', 'paced' }) do
-  if S[f] then
-    out[#out + 1] = f
-    out[#out + 1] = S[f]
-  end
+  keep(f, S[f])
 end
-if changed ~= 0 then
-  out[#out + 1] = 'changed'
-  out[#out + 1] = text(changed)
-  out[#out + 1] = 'hold'
-  out[#out + 1] = text(held)
-end
+keep('ahead', ahead > 0 and text(ahead))
+keep('changed', changed ~= 0 and text(changed))
+keep('hold', changed ~= 0 and text(held))
 
--- A tenth and a second more than it takes to be full again, so that a key that is gone has nothing to tell.
-ttl = math.ceil(ttl / 1000 * 1.1) + 1000
+-- A tenth and a second more than it takes to be full again, so that a key that is gone has nothing to tell; a century at the most, as Redis
+-- has its bounds.
+ttl = math.min(ttl * 1.1 + 1000000, 100 * 366 * 24 * 3600000000)
+local function expire(key) redis.call('PEXPIRE', key, string.format('%.0f', ttl / 1000)) end
+
 if not S.epoch then
   redis.call('DEL', KEYS[1])
 end
 redis.call('HSET', KEYS[1], unpack(out))
-redis.call('PEXPIRE', KEYS[1], string.format('%.0f', ttl))
+expire(KEYS[1])
 if seen > 0 then
   redis.call('ZADD', KEYS[2], text(now), me)
 else
   redis.call('ZREM', KEYS[2], me)
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', text(now - math.abs(seen)))
-redis.call('PEXPIRE', KEYS[2], string.format('%.0f', ttl))
+expire(KEYS[2])
 
 return {
   'ok', epoch, theirs == declared and '' or theirs, text(now), redis.call('ZCARD', KEYS[2]), text(ttl),
-  text(math.max(0, held - now)), text(changed), text(math.max(0, quiet - now)), text(linger), text(wait), slots, seenNow,
+  text(math.max(0, held - now)), text(changed), text(math.max(0, quiet - now)), text(linger), text(wait), slots, sights,
 }

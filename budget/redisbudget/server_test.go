@@ -3,6 +3,7 @@ package redisbudget
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -47,12 +48,19 @@ func startRedis(t testing.TB, args ...string) *server {
 	return s
 }
 
+// freeAddr is an address where nothing listens, below the ports that systems give to clients: else one of them, in search of a server that is
+// gone, might take its place.
 func freeAddr(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	for range 100 {
+		addr := fmt.Sprintf("127.0.0.1:%d", 15_000+rand.IntN(15_000))
+		if l, err := net.Listen("tcp", addr); err == nil {
+			require.NoError(t, l.Close())
+			return addr
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
 }
 
 // start runs a real server, with an empty memory and a directory of its own, and waits until it answers.

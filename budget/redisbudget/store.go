@@ -46,7 +46,7 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 			return nil, err
 		}
 	}
-	s.ear.client = client
+	s.ear.client, s.ear.since = client, time.Now()
 	s.company.serve(client)
 	return s, nil
 }

@@ -74,11 +74,12 @@ func (a *account) next(now time.Time) (*ask, bool) {
 		return nil, false
 	}
 	if a.slots > 0 {
-		a.store.ear.asked.Store(time.Now().UnixNano())
+		a.store.ear.note()
 	}
 	q := a.compose(now)
 	a.asks++
 	q.number, a.flying, a.sent = a.asks, true, now
+	a.missed = max(0, a.missed-q.slots)
 	a.slots, a.oldest, a.poked = 0, time.Time{}, false
 	clear(a.back)
 	return q, true
@@ -89,12 +90,15 @@ func (a *account) compose(now time.Time) *ask {
 	q := &ask{
 		policies: a.declared, opens: !a.view.opened, process: a.store.process, life: processLife,
 		epoch: a.view.epoch, nonce: token(), remembers: a.view.remembers(now) || !a.absence.since.IsZero(),
-		slots: a.slots, slotLife: a.slotLife(), horizon: horizon,
+		slots: a.slots, slotLife: a.slotLife(), guard: guard, horizon: a.horizon(),
 		need: slices.Clone(a.need), more: slices.Clone(a.more), back: slices.Clone(a.back),
-		spent: slices.Clone(a.absence.spent), memory: a.memory(now),
+		spent: slices.Clone(a.absence.spent), own: a.own(now), memory: a.memory(now), trail: a.trail(now),
 	}
 	if a.closed {
-		a.left, q.life, q.slots = true, -processLife, 0
+		a.left, q.slots = true, 0
+		if !a.store.company.uses(a.key) {
+			q.life = -processLife
+		}
 	}
 	if a.outage.on() {
 		q.slots = 0 // a new connection takes longer than slots are good: they are asked for once it stands
@@ -162,13 +166,14 @@ func (a *account) hear(q *ask, r *reply, err error, now time.Time) (found findin
 // learn takes in what an answer says.
 func (a *account) learn(q *ask, r *reply, now time.Time, trip time.Duration) {
 	if r.epoch != a.view.epoch {
+		a.forget()
 		a.heard = 0 // the new state may come from another clock
 	}
 	a.view.update(r, now, trip)
 	a.doubted = time.Time{}
 	a.store.live.Store(int64(r.live))
 	if q.away > 0 {
-		a.absence.over(q.spent)
+		a.absence.over(q.spent, a.sent)
 	}
 	a.compare(r)
 	if q.hold > 0 && a.tell.Equal(q.tells) {
@@ -207,7 +212,7 @@ func (a *account) receive(q *ask, r *reply, now time.Time) {
 	a.served = a.served && len(r.slots) == q.slots
 	if r.wait > 0 {
 		a.waitFor = now.Add(r.wait)
-		a.tryAt = now.Add(max(r.wait-horizon, retryLeast))
+		a.tryAt = now.Add(max(r.wait-a.horizon(), min(retryLeast, a.horizon()/retryPart)))
 		a.arm(a.tryAt)
 	}
 }
@@ -238,5 +243,5 @@ func (a *account) compare(r *reply) {
 		a.news.add(nil)
 		return
 	}
-	a.news.add(&LimitsError{Key: a.key, Ours: a.declared, Theirs: r.declared})
+	a.news.add(&LimitsError{Key: a.key, Ours: readable(a.declared), Theirs: readable(r.declared)})
 }

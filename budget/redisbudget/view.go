@@ -16,7 +16,8 @@ type view struct {
 	live   int
 	seen   []sight
 	most   []float64     // what each budget can ever hold
-	trip   time.Duration // of a question and its answer: the slowest lately
+	trip   time.Duration // of a question and its answer: the slowest lately,
+	usual  time.Duration // and what they usually take
 	scarce bool          // the last slots were not to be had at once
 	linger time.Duration // how long calls wait for others before they ask
 	theirs string        // policies of another process that count instead of ours; empty for none
@@ -25,11 +26,16 @@ type view struct {
 // tripFade is how fast one slow answer is forgotten.
 const tripFade = 0.9
 
+// usualLeast is what an answer may always take. Beyond it one that takes more than twice the usual, as over a new connection, is not usual: slots
+// live for as long as answers take, which costs a log as much of its window.
+const usualLeast = 5 * time.Millisecond
+
 // update takes an answer in. A longest round trip counts until ten or twenty faster ones have come.
 func (v *view) update(r *reply, received time.Time, trip time.Duration) {
 	v.epoch, v.opened, v.at, v.clock, v.ttl, v.live, v.seen = r.epoch, true, received, r.server, r.ttl, r.live, r.seen
 	v.linger = r.linger
 	v.trip = max(trip, time.Duration(float64(v.trip)*tripFade))
+	v.usual = max(min(trip, max(usualLeast, 2*v.usual)), time.Duration(float64(v.usual)*tripFade))
 	if len(r.slots) > 0 || r.wait > 0 {
 		v.scarce = len(r.slots) == 0 || r.slots[len(r.slots)-1].from > 0
 	}

@@ -43,6 +43,19 @@ func TestAViewForgetsASlowTripSlowly(t *testing.T) {
 	assert.Equal(t, time.Millisecond, v.trip)
 }
 
+// One slow answer is not usual; many are.
+func TestAViewLearnsWhatIsUsual(t *testing.T) {
+	var v view
+	for _, want := range []int{5, 10, 20, 40, 60, 60} {
+		v.update(&reply{}, midnight, 60*time.Millisecond)
+		assert.Equal(t, time.Duration(want)*time.Millisecond, v.usual)
+	}
+	v.update(&reply{}, midnight, time.Second)
+	assert.Equal(t, 120*time.Millisecond, v.usual)
+	v.update(&reply{}, midnight, 60*time.Millisecond)
+	assert.Equal(t, 108*time.Millisecond, v.usual)
+}
+
 func TestAViewKnowsWhetherSlotsAreScarce(t *testing.T) {
 	var v view
 	for _, test := range []struct {
