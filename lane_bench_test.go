@@ -97,12 +97,13 @@ func BenchmarkCrowdDrains(b *testing.B) {
 	})
 	b.Run("acquire", func(b *testing.B) {
 		for range b.N {
-			l := benchLane(b, WithPolicies(budget.PerSecond(crowdRate).WithBurst(1)))
-			tr := &Transport{core: &core{cfg: l.cfg, lanes: map[string]*lane{"k": l}}}
+			tr, err := NewTransport(newServer(always), WithPolicies(budget.PerSecond(crowdRate).WithBurst(1)))
+			require.NoError(b, err)
 			drain(b, func(ctx context.Context) (func(), error) {
 				p, err := tr.Acquire(ctx, Call{Key: "k"})
 				return p.Done, err
 			})
+			tr.Close()
 		}
 	})
 	b.Run("peer x-time-rate", func(b *testing.B) {
