@@ -25,6 +25,7 @@ type lane struct {
 	shape  headers.Shape // of the server's answers
 	// weighted says that the cost function has given some call another weight than one request.
 	weighted     atomic.Bool
+	crowded      atomic.Bool  // somebody waits
 	asks         atomic.Bool  // its policies are to be set anew: by the policy function, or because a change has failed
 	units        atomic.Bool  // costs beyond requests matter: some budget counts them, or nobody knows yet
 	places       atomic.Int64 // calls in flight at most, as configured or, if fewer, announced; 0 = any number; it changes under mu
@@ -108,6 +109,9 @@ func (l *lane) enter(ctx context.Context, w *waiter) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if l.crowded.Load() {
+		w.ready = make(chan struct{}, 1) // not under the lock, which memory can make a crowd wait for
+	}
 	l.mu.Lock()
 	now := time.Now() // not before: many may stand at the lock
 	entered, err := l.tryEnter(w, now)
@@ -139,10 +143,13 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 	r := ruling{ever: true}
 	if l.waiting == 0 {
 		if l.judge(&r, w, now); r.ever && !r.at.After(now) && l.admit(w, &r, now) {
+			w.ready = nil
 			return true, nil
 		}
 	}
-	w.ready = make(chan struct{}, 1)
+	if w.ready == nil {
+		w.ready = make(chan struct{}, 1)
+	}
 	w.cause, w.by = CauseQueue, ""
 	l.push(w)
 	if !l.idleUntilAlarm(w, now) {
@@ -178,12 +185,15 @@ func (l *lane) push(w *waiter) {
 	w.seq = l.seq
 	w.class.queue.push(w)
 	l.waiting++
+	l.crowded.Store(true)
 }
 
 // drop takes w out of the queue.
 func (l *lane) drop(w *waiter) {
 	w.class.queue.remove(w)
-	l.waiting--
+	if l.waiting--; l.waiting == 0 {
+		l.crowded.Store(false)
+	}
 }
 
 // wait blocks until w is admitted or refused, its context ends, or its max wait is over.
