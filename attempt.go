@@ -195,15 +195,17 @@ func (x *exchange) tellHold(held time.Duration, o *outcome) {
 
 // answered reads what an answer says, and tells the lane.
 func (x *exchange) answered(resp *http.Response) outcome {
-	braced := x.reader.glance(x.t.cfg, &x.lane.shape, resp, x.received)
+	r := x.t.readers.Get().(*reader)
+	braced := r.glance(x.t.cfg, &x.lane.shape, resp, x.received)
 	if braced {
 		x.lane.brace(x.received)
 	}
-	o := x.reader.read(x.t.cfg, resp)
+	o := r.read(x.t.cfg, resp)
 	learned := x.lane.learn(&x.w, &answer{
-		sent: x.sent, received: x.received, braced: braced, kind: o.kind, status: resp.StatusCode, report: &x.reader.report, header: resp.Header,
+		sent: x.sent, received: x.received, braced: braced, kind: o.kind, status: resp.StatusCode, report: &r.report, header: resp.Header,
 	})
 	x.learned = true
+	x.t.readers.Put(r)
 	x.result.Asked = max(x.result.Asked, o.asked)
 	if x.observed() {
 		x.tell(&o, learned)

@@ -10,13 +10,13 @@ import (
 	"github.com/seed-18ca0a92/throttle/budget"
 )
 
-// exchange is one call of RoundTrip with all its attempts. It is one allocation, and lives as long as the response does.
+// exchange is one call of RoundTrip with all its attempts, or one of Acquire. It lives as long as the response, or the permit, does.
 type exchange struct {
 	*round // nil when RoundTrip is over
 	t      *Transport
 	lane   *lane
 	req    *http.Request // the caller's: never changed
-	first  http.Request  // its copy for the first attempt
+	first  *http.Request // where its copy for the first attempt goes
 	call   *Call         // what the caller asks for: never changed, never nil
 	ctx    exchangeContext
 	ticket ticket
@@ -35,10 +35,23 @@ type exchange struct {
 	settled bool // guarded by lane.mu
 }
 
+// requestExchange is an exchange and the request that its first attempt sends: one allocation for both.
+type requestExchange struct {
+	exchange
+	request http.Request
+}
+
+func newExchange(t *Transport, req *http.Request) *exchange {
+	whole := new(requestExchange)
+	x := &whole.exchange
+	x.t, x.req, x.first, x.call = t, req, &whole.request, &plainCall
+	x.ctx = exchangeContext{req.Context(), x}
+	return x
+}
+
 // round is what an exchange needs as long as RoundTrip runs; the next one uses it again.
 type round struct {
 	w              waiter
-	reader         reader
 	sent, received time.Time // when the current attempt left, and when its answer, or its error, came
 }
 

@@ -61,8 +61,8 @@ func (x *exchange) nextBody() (io.ReadCloser, error) {
 // base may still hold on to it when the next attempt begins.
 func (x *exchange) outgoing(body io.ReadCloser) *http.Request {
 	if x.result.Attempts == 1 {
-		x.first = *x.req.WithContext(&x.ctx)
-		return &x.first
+		*x.first = *x.req.WithContext(&x.ctx)
+		return x.first
 	}
 	out := x.req.WithContext(&x.ctx)
 	if body != nil {

@@ -30,7 +30,8 @@ type core struct {
 	sweeper  *time.Timer          // drops idle lanes; nil while there are none
 	closed   bool
 
-	rounds sync.Pool // of *round
+	rounds  sync.Pool // of *round
+	readers sync.Pool // of *reader
 }
 
 var _ http.RoundTripper = (*Transport)(nil)
@@ -43,6 +44,7 @@ func NewTransport(base http.RoundTripper, opts ...Option) (*Transport, error) {
 	}
 	c := &core{cfg: cfg, all: newTotal(cfg.maxInFlightTotal), policies: cfg.policies, lanes: map[string]*lane{}, asking: map[string]*question{}}
 	c.rounds.New = func() any { return new(round) }
+	c.readers.New = func() any { return new(reader) }
 	return (&Transport{core: c}).WithBase(base), nil
 }
 
@@ -58,8 +60,7 @@ func (t *Transport) WithBase(base http.RoundTripper) *Transport {
 // RoundTrip sends req once its turn has come, and again as long as that may help. A response that was obtained is returned with a nil error, also
 // when it is a refusal; ResultOf says why there was no further attempt. An error that says that nothing was sent is a *LimitError.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	x := &exchange{t: t, req: req, call: &plainCall}
-	x.ctx = exchangeContext{req.Context(), x}
+	x := newExchange(t, req)
 	x.start()
 	defer x.unwind()
 	if t.cfg.skip != nil && t.cfg.skip(req) {
