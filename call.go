@@ -76,8 +76,8 @@ func (c Call) over(outer Call) Call {
 
 // Result is the record of one call. Its JSON has seconds as numbers.
 type Result struct {
-	Key      string
-	Attempts int // requests sent, the first included; 0 = nothing was sent
+	Key      string // whose quota
+	Attempts int    // requests sent, the first included; 0 = nothing was sent
 
 	Waited    time.Duration // in the queue, by our own choice
 	Held      time.Duration // because the server, or its refusal, imposed a hold on the key

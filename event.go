@@ -39,7 +39,7 @@ func WithObserver(o Observer) Option {
 // Event is one thing that happened. It never holds a credential, a path or a query of a request. Its JSON has seconds as numbers, the error as
 // text, and leaves out what does not apply.
 type Event struct {
-	Kind     Kind
+	Kind     Kind          // what happened
 	Key      string        // whose quota
 	Budget   string        // the budget that a Wait ended with, or that a Bypass or a Drop would have waited for, when it was one: as in LimitError
 	Cause    Cause         // why, for waits, bypasses, holds, retries and drops; of a Wait for several things, the last one
@@ -106,15 +106,15 @@ type Cause uint8
 
 // The causes.
 const (
-	CauseNone         Cause = iota
-	CauseBudget             // a budget has too little left
-	CauseInFlight           // as many calls are in flight as may be
-	CauseAdaptive           // earlier refusals showed that more would be refused
-	CauseFirstContact       // one call goes first, the others follow its answer
-	CauseQueue              // others are ahead
-	CauseHold               // the server named a time, or refused
-	CauseOutage             // one call after the other has failed
-	CauseBackoff            // an attempt failed
+	CauseNone         Cause = iota // nothing made it wait
+	CauseBudget                    // a budget has too little left
+	CauseInFlight                  // as many calls are in flight as may be
+	CauseAdaptive                  // earlier refusals showed that more would be refused
+	CauseFirstContact              // one call goes first, the others follow its answer
+	CauseQueue                     // others are ahead
+	CauseHold                      // the server named a time, or refused
+	CauseOutage                    // one call after the other has failed
+	CauseBackoff                   // an attempt failed
 )
 
 var causeNames = [...]string{"none", "budget", "in flight", "adaptive limit", "first contact", "queue", "hold", "outage", "backoff"}
