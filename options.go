@@ -237,6 +237,7 @@ func WithBackoff(p backoff.Policy) Option {
 
 // WithAttemptTimeout bounds one attempt until its response headers are here. Waiting is not counted, and a body that flows is never cut. An attempt
 // that takes longer is a failure, repeated like others; if it was the last, the call's error is ErrAttemptTimeout. Default none.
+// AI services that are not asked to stream send the headers when the answer is complete: allow minutes there.
 func WithAttemptTimeout(d time.Duration) Option {
 	return valued("WithAttemptTimeout", d > 0, "positive", d, func(c *config) { c.attemptTimeout = d })
 }

@@ -20,7 +20,7 @@ func ExamplePreset() {
 		throttletest.WithLimits(throttletest.FixedWindow(100_000, 24*time.Hour).Of(budget.Tokens)),
 		throttletest.WithDialect(headers.OpenAI),
 	)
-	transport, err := throttle.NewTransport(up, llm.Preset(), throttle.WithAttemptTimeout(time.Minute))
+	transport, err := throttle.NewTransport(up, llm.Preset(), throttle.WithAttemptTimeout(10*time.Minute))
 	if err != nil {
 		fmt.Println(err)
 		return
