@@ -87,7 +87,5 @@ func (e *LimitError) Timeout() bool {
 	return errors.Is(e.Err, context.DeadlineExceeded) || errors.Is(e.Err, ErrMaxWait) || errors.Is(e.Err, ErrMaxHold)
 }
 
-// Temporary reports whether the same call may succeed later, as net.Error has it.
-func (e *LimitError) Temporary() bool {
-	return !errors.Is(e.Err, ErrCostTooLarge) && !errors.Is(e.Err, ErrClosed) && !errors.Is(e.Err, errNoKey)
-}
+// Temporary reports whether the same call may succeed later just because time has passed, as net.Error has it.
+func (e *LimitError) Temporary() bool { return e.Timeout() || errors.Is(e.Err, ErrQueueFull) }

@@ -109,12 +109,13 @@ func (l *lane) enter(ctx context.Context, w *waiter) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	var ready chan struct{}
 	if l.crowded.Load() {
-		w.ready = make(chan struct{}, 1) // not under the lock, which memory can make a crowd wait for
+		ready = newReady() // not under the lock: a crowd would wait for the memory
 	}
 	l.mu.Lock()
 	now := time.Now() // not before: many may stand at the lock
-	entered, err := l.tryEnter(w, now)
+	entered, err := l.tryEnter(w, now, ready)
 	l.mu.Unlock()
 	if entered || err != nil {
 		return err
@@ -122,8 +123,11 @@ func (l *lane) enter(ctx context.Context, w *waiter) error {
 	return l.wait(ctx, w)
 }
 
-// tryEnter admits w at once, refuses it at once, or queues it.
-func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
+// newReady is what a waiter is told by that it may go, or that it may not.
+func newReady() chan struct{} { return make(chan struct{}, 1) }
+
+// tryEnter admits w at once, refuses it at once, or queues it; ready may be nil.
+func (l *lane) tryEnter(w *waiter, now time.Time, ready chan struct{}) (entered bool, err error) {
 	if l.gone {
 		return false, errGone
 	}
@@ -143,12 +147,11 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 	r := ruling{ever: true}
 	if l.waiting == 0 {
 		if l.judge(&r, w, now); r.ever && !r.at.After(now) && l.admit(w, &r, now) {
-			w.ready = nil
 			return true, nil
 		}
 	}
-	if w.ready == nil {
-		w.ready = make(chan struct{}, 1)
+	if w.ready = ready; ready == nil {
+		w.ready = newReady()
 	}
 	w.cause, w.by = CauseQueue, ""
 	l.push(w)

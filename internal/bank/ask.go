@@ -1,6 +1,9 @@
 package bank
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // firstDoubt is how long a law that has not proved itself may keep everybody waiting without being doubted: longer than a minute, which
 // is the window that most servers count in.
@@ -10,7 +13,7 @@ const firstDoubt = 65 * time.Second
 const soon = 5 * time.Second
 
 // firstAsk is how often a law must have been right before it is asked after: a limit may have risen. It is asked after again when it was
-// right twice as often, and seldomAsk times more at the most.
+// right twice as often, but seldomAsk times more at the most, and as soon as one refusal among the calls since is cheap.
 const (
 	firstAsk  = 4
 	seldomAsk = 16
@@ -26,11 +29,20 @@ func (b *Bank) ask(until instant) instant {
 		return until
 	case l.right < proofs:
 		return b.outage.ask(b.trial.since, until)
-	case l.windowed() && l.right >= max(firstAsk, l.asked+min(l.asked, seldomAsk)) && b.worthAsking(l.state().Window, until):
+	case l.windowed() && l.right >= l.nextAsk() && b.worthAsking(l.state().Window, until):
 		// Those that took the last places have surely arrived by then, and a wait named in whole seconds is no longer than the law's.
 		return until - (until - b.trial.since - 4*b.guard()).Truncate(time.Second)
 	}
 	return until
+}
+
+// nextAsk is how often a window must have been right before it is asked after.
+func (l *belief) nextAsk() int {
+	if l.asked == 0 {
+		return firstAsk
+	}
+	cheap := max(math.Ceil(quietCalls/l.state().Limit), 1)
+	return l.asked + int(min(float64(l.asked), seldomAsk, cheap))
 }
 
 // worthAsking is whether the wait is a long one, or the window has trickled on for so long that no long one will come. After refusals by

@@ -128,10 +128,13 @@ func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
 	if b.outage.until > now {
 		return b.outage.until, true
 	}
-	if b.obeyed == nil || b.outage.doubt {
+	if b.obeyed == nil {
 		return now, b.outage.doubt
 	}
 	s := b.scene(now, inFlight)
+	if b.outage.doubt {
+		return b.probe(s), true
+	}
 	if b.trial.boundary {
 		s.caution = b.obeyed.caution()
 	}

@@ -77,11 +77,18 @@ func (l *belief) fresh() {
 
 func (l *belief) living() bool { return !l.discredited && l.alive() }
 
-// caution is the part of its limit that a law must have free before it is tried: an eighth, then half, three quarters …
+// What a law must have free at first before it is tried: an eighth of its limit, or a dozen calls if that is less. What a log lets pass in the
+// meantime is lost.
+const (
+	firstPart  = 1. / 8
+	firstCalls = 12
+)
+
+// caution is the part of its limit that a law must have free before it is tried: at first that much, then half, three quarters …
 // A wrong law about a short time would else be tried again and again while its counter falls call by call.
 func (l *belief) caution() float64 {
 	if l.right > 0 {
 		return 0
 	}
-	return max(1-math.Pow(2, -float64(l.wrong)), 1./8)
+	return max(1-math.Pow(2, -float64(l.wrong)), min(firstPart, firstCalls/l.state().Limit))
 }

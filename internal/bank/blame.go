@@ -36,6 +36,9 @@ func (b *Bank) widen() {
 		b.ramp.lift()
 	default:
 		b.ramp.restart()
+		if l.windowed() {
+			b.ramp.hasten()
+		}
 	}
 }
 

@@ -102,6 +102,15 @@ func (b *Bank) doubt(now instant) {
 	b.excuse()
 }
 
+// probe is when to find out whether an outage is over: at once, but not before the window in force lets a call leave, if that is soon. A quota
+// that is used up would look like the outage.
+func (b *Bank) probe(s *scene) instant {
+	if at := b.obeyed.at(s); b.obeyed.windowed() && b.obeyed.living() && at > s.now && at < b.outage.began+longestHold {
+		return at
+	}
+	return s.now
+}
+
 // recover ends an outage when a call was let in that left after it began. If already the first one was, and soon, there was no outage:
 // the law was wrong. If it left late, since the server had named a long wait, nobody knows; the law has to prove itself again.
 func (b *Bank) recover(at instant) {

@@ -9,7 +9,7 @@ import (
 const (
 	shortestQuiet = 10 * time.Second // doubles with every refusal …
 	steadyQuiet   = 20 * time.Second
-	longestQuiet  = 10 * time.Minute
+	longestQuiet  = time.Minute
 	quietCalls    = 300   // … but a refusal in so many calls is cheap enough
 	creepSlow     = 0.003 // per second, up to where a refusal is expected
 	creepPatience = 60    // seconds, or up to then

@@ -104,7 +104,7 @@ func troubles() []row {
 			goal{1.001, 15.5, 1.01}, goal{1.001, 11, 1.01}, "", 0, false},
 		{scenario{name: "limit × 3", calls: 3050, server: changing(5*minute, window(100, minute), window(300, minute))},
 			goal{1.11, 10, 1.15}, goal{1.11, 10, 1.20},
-			"a law that is right is asked for more at its 4th, 8th, 16th … boundary, and the limit rises soon after the 4th", 0, false},
+			"a law that is right is asked for more at its 4th, 8th, 16th … boundary, the limit rises soon after the 4th, and a refusal among so few calls is not cheap", 0, false},
 		{scenario{name: "limit ÷ 3", calls: 1550, server: changing(5*minute/2, window(300, minute), window(100, minute))},
 			goal{1.02, 20, 1.30}, goal{1.02, 20, 1.15},
 			"a crowd that knows a limit is let loose at once; one worker has only the one call to find out with, and needs all ten attempts", 156, true},

@@ -51,7 +51,7 @@ const (
 	slowCrowd  = "1.006: likewise"
 	noisyOrder = "1.04 times that of a careful client, missed with 60 ms: there the order of calls is anyone's guess, and a cap of 8 may look like 7"
 	lateBurst  = "1.12 and 1.07, missed with 60 ms and by one worker: the guard, and what one worker's latency adds, is lost on each call"
-	slowShares = "fairness 0.98 in each run from the first call on: it takes ten minutes until shares are equal"
+	slowShares = "fairness 0.98 in each run from the first call on, missed in some: it takes minutes until shares are equal"
 	loneStorm  = "1.024, missed by one worker: a storm is the first refusal that it meets, and looks like the end of a quota"
 )
 
@@ -64,13 +64,13 @@ var blindScenarios = []scenario{
 	{name: "fixed window, blind", server: one(throttletest.FixedWindow(quota, window)),
 		calls: work, want: want{ratio: 1.002, per1000: 15, uneven: 1.02, crowd: 25, crowded: 1.05}},
 	{name: "sliding log, only Retry-After", server: server(limits(throttletest.SlidingLog(quota, window))),
-		calls: work, want: want{ratio: 1.016, per1000: 24, uneven: 1.025, crowd: 15, crowded: 1.025, short: slowStart}},
+		calls: work, want: want{ratio: 1.014, per1000: 24, uneven: 1.018, crowd: 15, crowded: 1.02, short: slowStart}},
 	{name: "sliding log, blind", server: one(throttletest.SlidingLog(quota, window)),
-		calls: work, want: want{ratio: 1.013, per1000: 24, uneven: 1.025, crowd: 15, crowded: 1.08, short: slowStart}},
+		calls: work, want: want{ratio: 1.01, per1000: 24, uneven: 1.015, crowd: 15, crowded: 1.02, short: slowStart}},
 	{name: "log that counts refusals, Retry-After", server: server(limits(throttletest.SlidingLog(quota, window).CountingRefusals())),
-		calls: work, want: want{ratio: 1.023, per1000: 11, uneven: 1.03, crowd: 25, crowded: 1.03, short: slowCrowd}},
+		calls: work, want: want{ratio: 1.018, per1000: 11, uneven: 1.02, crowd: 25, crowded: 1.025, short: slowCrowd}},
 	{name: "log that counts refusals, blind", server: one(throttletest.SlidingLog(quota, window).CountingRefusals()),
-		calls: work, want: want{ratio: 1.016, per1000: 11, uneven: 1.04, crowd: 27, crowded: 1.095, short: slowCrowd}},
+		calls: work, want: want{ratio: 1.011, per1000: 11, uneven: 1.02, crowd: 27, crowded: 1.03, short: slowCrowd}},
 	{name: "token bucket, only Retry-After", server: server(limits(throttletest.TokenBucket(quota, window, 60))),
 		calls: work, want: want{ratio: 1.01, per1000: 14, uneven: 1.02}},
 	{name: "token bucket, blind", server: one(throttletest.TokenBucket(quota, window, 60)),
@@ -103,14 +103,13 @@ var blindGoals = []scenario{
 	{name: "bucket ÷ 3", server: one(throttletest.TokenBucket(3*quota, window, 20).ChangedTo(quota, 10*time.Minute)),
 		calls: 24000, want: want{ratio: 1.015, per1000: (45 + 15) / 24.}},
 	{name: "window × 3", server: one(throttletest.FixedWindow(quota, window).ChangedTo(3*quota, 5*time.Minute)),
-		calls: 5 * work, want: want{ratio: 1.015, late: 4 * window, per1000: 5,
-			short: "within a minute: a window that was right is asked for more at its 4th, 8th, 16th … edge"}},
+		calls: 5 * work, want: want{ratio: 1.015, late: time.Minute, per1000: 5}},
 	{name: "window ÷ 3", server: one(throttletest.FixedWindow(3*quota, window).ChangedTo(quota, 5*time.Minute)),
 		calls: 5 * work, want: want{ratio: 1.015, per1000: 10}},
 	{name: "two processes, blind", server: one(throttletest.TokenBucket(2*quota, window, 20)), processes: 2,
-		calls: 36000, want: want{ratio: 1.015, per1000: 20, jain: 0.95, workers: []int{8}, short: slowShares}},
+		calls: 36000, want: want{ratio: 1.015, per1000: 20, jain: 0.97, workers: []int{8}, short: slowShares}},
 	{name: "ten processes, blind", server: one(throttletest.TokenBucket(2*quota, window, 20)), processes: 10,
-		calls: 36000, want: want{ratio: 1.015, per1000: 20, jain: 0.9, workers: []int{8}, short: slowShares}},
+		calls: 36000, want: want{ratio: 1.015, per1000: 20, jain: 0.96, workers: []int{8}, short: slowShares}},
 }
 
 func TestBlindServersAreWorkedOut(t *testing.T) {
