@@ -39,8 +39,10 @@ func (e *timeoutError) Temporary() bool { return true }
 // to context.DeadlineExceeded, to context.Canceled, or to what a policy function returned; what is left is a cost that cannot be counted, or an
 // Acquire without a key.
 type LimitError struct {
-	Key    string        // whose quota; empty if an Acquire named none
-	Budget string        // the budget that made it wait: its Name in State, or its Unit where it has none; "shared" under WithStore; empty when it was a hold, a slot or the queue
+	Key string // whose quota; empty if an Acquire named none
+	// Budget is what made it wait: the budget's Name in State, or its Unit where it has none; "shared" under WithStore; empty when it was a hold, a slot
+	// or the queue.
+	Budget string
 	Cause  Cause         // what made it wait
 	Wait   time.Duration // the wait it would have taken, as far as is known; 0 = unknown
 	Until  time.Time     // now + Wait; zero = unknown
