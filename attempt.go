@@ -98,7 +98,7 @@ func (x *exchange) allow() {
 	if x.w.maxWait == 0 {
 		x.w.maxWait = x.t.cfg.maxWait
 	}
-	if x.w.bypass {
+	if x.w.bypass || x.w.maxWait < 0 {
 		x.w.maxWait = NoWait
 	}
 	if x.w.maxWait > 0 {

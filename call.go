@@ -15,13 +15,13 @@ const NoWait time.Duration = -1
 // Call is what one call asks for. A zero field means the transport's setting, or that of the Call already in the context.
 type Call struct {
 	Key  string      // whose quota; empty = what WithKey says
-	Cost budget.Cost // what the call takes; nil = what WithCost says, or one request
+	Cost budget.Cost // what the call takes; nil = what WithCost says, or one request. One that budget.Cost.Validate refuses fails the call
 
 	// Priority orders the queue: higher first, zero the default, negative for background work.
 	Priority int
 
-	MaxWait     time.Duration // all waits of the call added up; NoWait = none at all
-	MaxAttempts int           // attempts in all, the first included; 1 = never retry
+	MaxWait     time.Duration // all waits of the call added up; NoWait, or anything below zero = none at all
+	MaxAttempts int           // attempts in all, the first included; 1 = never retry, below zero = as zero
 
 	Idempotent bool // may be repeated after it may have been processed
 	Bypass     bool // sent at once, and once: counted, never waits
@@ -76,8 +76,8 @@ func (c Call) over(outer Call) Call {
 
 // Result is the record of one call. Its JSON has seconds as numbers.
 type Result struct {
-	Key      string
-	Attempts int // requests sent, the first included; 0 = nothing was sent
+	Key      string // whose quota
+	Attempts int    // requests sent, the first included; 0 = nothing was sent
 
 	Waited    time.Duration // in the queue, by our own choice
 	Held      time.Duration // because the server, or its refusal, imposed a hold on the key
@@ -108,12 +108,12 @@ const (
 	Finished          Stop = iota // an answer that needs no further attempt
 	AttemptsSpent                 // as many attempts as allowed
 	HoldTooLong                   // the server asked for more than the max hold
-	WaitTooLong                   // the waits of the call would exceed its max wait
+	WaitTooLong                   // the waits of the call would exceed its max wait; with Bypass, any wait does
 	DeadlineTooNear               // the context's deadline comes before the next attempt could
 	BodyNotReplayable             // the request's body cannot be sent again
 	NotIdempotent                 // it may have been processed, and must not be repeated
 	HopelessRefusal               // a refusal that no waiting heals
-	RetryBudgetSpent              // too large a part of the traffic was retries already
+	RetryBudgetSpent              // retries of failures were a fifth of the key's calls already
 	Cancelled                     // the caller's context ended, or the transport was closed
 )
 

@@ -32,7 +32,7 @@ func TestAPI06WaitWaitUpToOrFail(t *testing.T) {
 		s := newServer(always)
 		c, _ := client(t, s, WithPolicies(spaced(0.2)))
 		flood(t, c, 1, api)
-		for _, most := range []time.Duration{NoWait, 2 * time.Second} {
+		for _, most := range []time.Duration{NoWait, -time.Minute, 2 * time.Second} {
 			var r Result
 			_, _, err := do(c, NewContext(t.Context(), Call{MaxWait: most, Result: &r}), http.MethodGet, api, "")
 			var limit *LimitError

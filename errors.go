@@ -26,7 +26,7 @@ var (
 
 // ErrAttemptTimeout ends an attempt whose response headers took longer than WithAttemptTimeout allows. Unlike the others it comes by itself, since the
 // request was sent. It is a net.Error whose Timeout is true, and it is not context.DeadlineExceeded: that is the caller's own deadline.
-var ErrAttemptTimeout error = &timeoutError{"throttle: no response headers within the attempt timeout"}
+var ErrAttemptTimeout error = &timeoutError{"throttle: no response headers within the attempt timeout (WithAttemptTimeout)"}
 
 // timeoutError is an error that says it is a time-out, as net.Error has it.
 type timeoutError struct{ text string }
@@ -36,10 +36,13 @@ func (e *timeoutError) Timeout() bool   { return true }
 func (e *timeoutError) Temporary() bool { return true }
 
 // LimitError says why a call was not sent, and when it could have been. errors.Is sees through it to one of the Err variables,
-// to context.DeadlineExceeded or to context.Canceled.
+// to context.DeadlineExceeded, to context.Canceled, or to what a policy function returned; what is left is a cost that cannot be counted, or an
+// Acquire without a key.
 type LimitError struct {
-	Key    string        // whose quota; empty if an Acquire named none
-	Budget string        // the budget that made it wait, as in State; empty when it was a hold, a slot or the queue
+	Key string // whose quota; empty if an Acquire named none
+	// Budget is what made it wait: the budget's Name in State, or its Unit where it has none; "shared" under WithStore; empty when it was a hold, a slot
+	// or the queue.
+	Budget string
 	Cause  Cause         // what made it wait
 	Wait   time.Duration // the wait it would have taken, as far as is known; 0 = unknown
 	Until  time.Time     // now + Wait; zero = unknown
@@ -49,7 +52,7 @@ type LimitError struct {
 
 	Attempts int         // attempts made before; 0 = nothing was ever sent
 	Header   http.Header // of the key's newest answer; nil before the first one. Not to be changed
-	Err      error
+	Err      error       // the reason
 }
 
 // Error says what, where and how long.

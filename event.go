@@ -39,14 +39,14 @@ func WithObserver(o Observer) Option {
 // Event is one thing that happened. It never holds a credential, a path or a query of a request. Its JSON has seconds as numbers, the error as
 // text, and leaves out what does not apply.
 type Event struct {
-	Kind     Kind
+	Kind     Kind          // what happened
 	Key      string        // whose quota
-	Budget   string        // the budget that a Wait ended with, or that a Bypass or a Drop would have waited for, when it was one
+	Budget   string        // the budget that a Wait ended with, or that a Bypass or a Drop would have waited for, when it was one: as in LimitError
 	Cause    Cause         // why, for waits, bypasses, holds, retries and drops; of a Wait for several things, the last one
 	Duration time.Duration // how long: of the wait, the hold, the backoff, the round trip
 	Attempt  int           // counts from 1; 0 when no attempt was concerned
 	Status   int           // of the answer, when there was one
-	Err      error         // of a Drop, a Degraded or a failed Done
+	Err      error         // of a Drop or a Degraded; of a Send, Hold, Retry or Done whose attempt failed without an answer
 	Result   Result        // with Done: the whole record
 }
 
@@ -82,7 +82,7 @@ type Kind uint8
 const (
 	KindWait      Kind = iota // a call has waited: Duration, Cause
 	KindBypass                // a call did not wait, though it would have had to: Duration with nobody ahead of it, 0 = unknown; Cause
-	KindSend                  // an attempt was answered or failed: Status, Duration of the round trip
+	KindSend                  // an attempt was answered or failed: Status or Err, Duration of the round trip
 	KindHold                  // a key was put on hold: Duration, Cause
 	KindRetry                 // a further attempt follows: Attempt is the one that ended, Duration and Cause those of its backoff
 	KindLearn                 // an answer changed what is known of a budget
@@ -90,7 +90,7 @@ const (
 	KindDrop                  // a call was refused here: Err, Duration the wait it would have taken
 	KindDegraded              // the shared store went away, or came back: Err, nil when it is back
 	KindForgotten             // a response body was never closed; its slot is back
-	KindDone                  // a call ended: Result, Status
+	KindDone                  // a call ended: Result, Status or Err
 )
 
 var kindNames = [...]string{"wait", "bypass", "send", "hold", "retry", "learn", "settle", "drop", "degraded", "forgotten", "done"}
@@ -106,15 +106,15 @@ type Cause uint8
 
 // The causes.
 const (
-	CauseNone         Cause = iota
-	CauseBudget             // a budget has too little left
-	CauseInFlight           // as many calls are in flight as may be
-	CauseAdaptive           // earlier refusals showed that more would be refused
-	CauseFirstContact       // one call goes first, the others follow its answer
-	CauseQueue              // others are ahead
-	CauseHold               // the server named a time, or refused
-	CauseOutage             // one call after the other has failed
-	CauseBackoff            // an attempt failed
+	CauseNone         Cause = iota // nothing made it wait
+	CauseBudget                    // a budget has too little left
+	CauseInFlight                  // as many calls are in flight as may be
+	CauseAdaptive                  // earlier refusals showed that more would be refused
+	CauseFirstContact              // one call goes first, the others follow its answer
+	CauseQueue                     // others are ahead
+	CauseHold                      // the server named a time, or refused
+	CauseOutage                    // one call after the other has failed
+	CauseBackoff                   // an attempt failed
 )
 
 var causeNames = [...]string{"none", "budget", "in flight", "adaptive limit", "first contact", "queue", "hold", "outage", "backoff"}

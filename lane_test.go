@@ -262,7 +262,7 @@ func TestAcquireRefusesWhatMakesNoSense(t *testing.T) {
 		var limit *LimitError
 		_, err := tr.Acquire(t.Context(), Call{})
 		require.ErrorAs(t, err, &limit)
-		assert.EqualError(t, limit, "throttle: the Call has no Key")
+		assert.EqualError(t, limit, "throttle: the Call of an Acquire has no Key, which says whose quota it draws on")
 		assert.False(t, limit.Temporary())
 		r := Result{Attempts: 7}
 		_, err = tr.Acquire(t.Context(), Call{Key: "k", Cost: tokens(-1), Result: &r})

@@ -139,7 +139,7 @@ func (t *core) policiesOf(key string, req *http.Request, all []budget.Policy) ([
 		return nil, err
 	}
 	for _, p := range own {
-		if err := t.cfg.checkPolicy("the policy function", p); err != nil {
+		if err := t.cfg.checkPolicy("WithPolicyFunc", p); err != nil {
 			return nil, err
 		}
 	}

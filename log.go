@@ -14,7 +14,9 @@ const (
 	logKeysMost  = 1024             // keys whose lines are counted apart; beyond, the counts start anew
 )
 
-// WithLogger logs long waits, holds, and drops, sampled per key so that a busy queue never floods the log. Default: nothing is logged.
+// WithLogger logs what a person wants to know. At Info: holds, and waits of a second or more, summed up in one line per key in ten seconds, so that
+// a busy queue never floods the log. At Warn: calls refused here, a shared store that went away or came back, bodies never closed. Default: nothing
+// is logged.
 func WithLogger(l *slog.Logger) Option {
 	return single("WithLogger", l != nil, func(c *config) { c.logger = l })
 }

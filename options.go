@@ -109,7 +109,7 @@ func (c *config) checkPolicy(where string, p budget.Policy) error {
 // once marks a single-valued option as given.
 func (c *config) once(name string) error {
 	if c.given[name] {
-		return fmt.Errorf("%s is given twice", name)
+		return fmt.Errorf("%s is given twice: leave one out (a preset such as llm.Preset gives several options)", name)
 	}
 	c.given[name] = true
 	return nil
@@ -139,7 +139,7 @@ func WithPolicies(p ...budget.Policy) Option {
 	}
 }
 
-// WithPolicyFunc declares limits per key: tiers. f is asked once for each new key, and again after SetPolicies; an error fails the calls that have
+// WithPolicyFunc declares limits per key, beside those of WithPolicies: tiers. f is asked once for each new key, and again after SetPolicies; an error fails the calls that have
 // come until then, and the next one asks again. The request is that of the first of them, or nil under Acquire. f must be safe for concurrent use.
 func WithPolicyFunc(f func(key string, req *http.Request) ([]budget.Policy, error)) Option {
 	return single("WithPolicyFunc", f != nil, func(c *config) { c.policyFunc = f })
@@ -167,13 +167,14 @@ func WithRoute(pattern string, p ...budget.Policy) Option {
 	}
 }
 
-// WithKey says whose quota a request draws on: requests of one key share all budgets. Default ByHost.
+// WithKey says whose quota a request draws on: requests of one key share all budgets. f must be safe for concurrent use, and fast: it is asked for
+// each request. Default ByHost.
 func WithKey(f func(*http.Request) string) Option {
 	return single("WithKey", f != nil, func(c *config) { c.key = f })
 }
 
 // WithCost estimates what a request takes beyond itself, such as tokens; without an estimate it takes none of them until Settle says otherwise.
-// A weight in requests replaces the one request. It is asked only while some budget counts such a unit, and again when the call leaves after a long
+// A weight in requests replaces the one request; a cost that budget.Cost.Validate refuses fails the call. It is asked only while some budget counts such a unit, and again when the call leaves after a long
 // wait: what was learned meanwhile counts then. It must not consume the body; use GetBody.
 func WithCost(f func(*http.Request) budget.Cost) Option {
 	return single("WithCost", f != nil, func(c *config) { c.cost = f })
@@ -205,7 +206,8 @@ func WithMaxWait(d time.Duration) Option {
 	return valued("WithMaxWait", d > 0 || d == NoWait, "positive, or NoWait", d, func(c *config) { c.maxWait = d })
 }
 
-// WithMaxHold bounds the wait a call would have with nobody ahead of it: a server's hold, an empty daily budget. Inclusive; default 1 h.
+// WithMaxHold bounds the wait a call would have with nobody ahead of it: a server's hold, an empty daily budget. Inclusive; default 1 h. A
+// policy that lets one request leave less often than that is an error.
 func WithMaxHold(d time.Duration) Option {
 	return valued("WithMaxHold", d > 0, "positive", d, func(c *config) { c.maxHold = d })
 }
@@ -235,12 +237,13 @@ func WithBackoff(p backoff.Policy) Option {
 
 // WithAttemptTimeout bounds one attempt until its response headers are here. Waiting is not counted, and a body that flows is never cut. An attempt
 // that takes longer is a failure, repeated like others; if it was the last, the call's error is ErrAttemptTimeout. Default none.
+// AI services that are not asked to stream send the headers when the answer is complete: allow minutes there.
 func WithAttemptTimeout(d time.Duration) Option {
 	return valued("WithAttemptTimeout", d > 0, "positive", d, func(c *config) { c.attemptTimeout = d })
 }
 
-// WithIdempotent tells which requests may be repeated after they may have been processed, besides those whose method or
-// Idempotency-Key header says so.
+// WithIdempotent tells which requests may be repeated after they may have been processed, besides those of GET, HEAD, OPTIONS, TRACE, PUT and
+// DELETE, and those with an Idempotency-Key or X-Idempotency-Key header. A refusal for rate needs no such permission: nothing was processed.
 func WithIdempotent(f func(*http.Request) bool) Option {
 	return single("WithIdempotent", f != nil, func(c *config) { c.idempotent = f })
 }
@@ -257,7 +260,7 @@ func WithReport(f func(r *headers.Report, resp *http.Response, peek func() []byt
 	return single("WithReport", f != nil, func(c *config) { c.report = f })
 }
 
-// WithSkip passes requests through untouched and uncounted.
+// WithSkip passes the requests for which f is true through untouched and uncounted. Default none.
 func WithSkip(f func(*http.Request) bool) Option {
 	return single("WithSkip", f != nil, func(c *config) { c.skip = f })
 }

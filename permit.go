@@ -41,7 +41,7 @@ func (t *Transport) Acquire(ctx context.Context, c Call) (*Permit, error) {
 }
 
 // errNoKey is for a Call under Acquire that does not say whose quota it draws on: there is no request to tell it by.
-var errNoKey = errors.New("the Call has no Key")
+var errNoKey = errors.New("the Call of an Acquire has no Key, which says whose quota it draws on")
 
 // acquire waits until a call without a request may spend its cost.
 func (x *exchange) acquire(ctx context.Context) error {

@@ -77,7 +77,7 @@ func TestPolicyFunctionMayRefuse(t *testing.T) {
 		assert.Equal(t, 2, s.asked["stranger"], "who was refused may ask again")
 		s.limit = -1
 		_, err := tr.Acquire(t.Context(), Call{Key: "k"})
-		assert.ErrorContains(t, err, "the policy function")
+		assert.ErrorContains(t, err, "WithPolicyFunc: budget")
 	})
 }
 

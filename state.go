@@ -28,8 +28,8 @@ func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // KeyState is what a transport knows of one key at one moment. Its JSON has seconds as numbers, times as RFC 3339, and leaves out what is
 // unknown.
 type KeyState struct {
-	Key     string
-	Budgets []BudgetState
+	Key     string        // whose quota
+	Budgets []BudgetState // declared, announced, shared and worked out; empty = nothing is limited so far
 
 	Waiting        int           // calls in the queue
 	InFlight       int           // calls sent whose answers have not ended
@@ -37,14 +37,15 @@ type KeyState struct {
 	OldestInFlight time.Duration // how long the oldest of those has been under way
 
 	Hold      time.Time // until when nothing leaves; zero = no hold
-	HoldCause Cause
+	HoldCause Cause     // CauseHold or CauseOutage; CauseNone = no hold
 }
 
-// BudgetState is one budget of a key. Amounts are in its unit; what is not known is negative, or zero for times.
+// BudgetState is one budget of a key. Amounts are in its unit; what is not known is negative, or zero for times. Of a shared one they are what the
+// store last told: Used counts what all processes have in hand for calls to come, and Available what this one has, so that the two may exceed Limit.
 type BudgetState struct {
-	Name      string // of its policy, or the pattern of its route; of an announced one, what the server calls it; empty = it has none
-	Unit      string
-	Source    Source
+	Name      string        // of its policy, or the pattern of its route; of an announced one, what the server calls it; empty = it has none
+	Unit      string        // what is counted: budget.Requests, or as in a Cost
+	Source    Source        // who says so
 	Limit     float64       // units per Window
 	Window    time.Duration // what Limit is counted over
 	Used      float64       // spent and not yet given back by time

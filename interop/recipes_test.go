@@ -27,7 +27,7 @@ func api(d headers.Dialect, o ...throttletest.Option) (base http.RoundTripper, r
 
 func Example_openAI() {
 	base, refused := api(headers.OpenAI)
-	transport, err := throttle.NewTransport(base, llm.Preset(), throttle.WithAttemptTimeout(time.Minute))
+	transport, err := throttle.NewTransport(base, llm.Preset(), throttle.WithAttemptTimeout(10*time.Minute))
 	if err != nil {
 		panic(err)
 	}
@@ -46,7 +46,7 @@ func Example_openAI() {
 
 func Example_anthropic() {
 	base, refused := api(headers.Anthropic, throttletest.WithAnswer(anthropicAnswer))
-	transport, err := throttle.NewTransport(base, llm.Preset(), throttle.WithAttemptTimeout(time.Minute))
+	transport, err := throttle.NewTransport(base, llm.Preset(), throttle.WithAttemptTimeout(10*time.Minute))
 	if err != nil {
 		panic(err)
 	}

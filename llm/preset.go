@@ -8,7 +8,9 @@ import (
 )
 
 // Preset makes a transport fit for AI services: a quota for each host, credential and model; costs in tokens, input_tokens and output_tokens,
-// estimated before the call, settled by the usage in the answer, and better with every answer; Verdict; and chat calls that may be repeated.
+// estimated before the call, settled by the usage in the answer, and better with every answer; Verdict; and chat calls that may be repeated. It stands for
+// WithKey, WithCost, WithUsage, WithVerdict and WithIdempotent, so none of them can be given beside it: who wants another key, say, gives the other four
+// by hand, of the functions in this package.
 func Preset() throttle.Option { return NewEstimator().Preset() }
 
 // Preset is the package's Preset over this estimator, for those who want to ask it too.

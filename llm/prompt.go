@@ -13,11 +13,11 @@ const maxBody = 64 << 20
 
 // Prompt is what a request asks for, as far as its cost depends on it. The zero value is a request of which nothing is known.
 type Prompt struct {
-	Model     string
-	Chars     int // of text, in bytes of UTF-8; inline data such as images is left out
-	Images    int // images, sounds and files, inline or by address
-	MaxOutput int // most tokens of one answer; 0 = not said
-	Answers   int // how many answers are asked for; 0 = one
+	Model     string // as the path or the body names it; empty = not said
+	Chars     int    // of text, in bytes of UTF-8; inline data such as images is left out
+	Images    int    // images, sounds and files, inline or by address
+	MaxOutput int    // most tokens of one answer; 0 = not said
+	Answers   int    // how many answers are asked for; 0 = one
 }
 
 type promptKey struct{}

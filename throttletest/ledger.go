@@ -14,10 +14,10 @@ type Arrival struct {
 	N        int // counted from 1
 	At       time.Time
 	Reason   Reason
-	Status   int // 0 if the connection was broken instead
-	Client   string
-	Key, ID  string
-	Resource string
+	Status   int    // 0 if the connection was broken instead
+	Client   string // by ClientHeader
+	Key, ID  string // by WithKey, and by IDHeader
+	Resource string // of WithResource; empty = none took it
 	Path     string
 	Cost     budget.Cost // charged on arrival, if admitted
 	Size     int64       // of the body, in bytes

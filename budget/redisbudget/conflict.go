@@ -5,7 +5,7 @@ import "fmt"
 // ShapeError says that another process counts the same key in other units or by other algorithms, so that the two cannot share it. It
 // comes with the event that reports the store as away: this process goes on by itself.
 type ShapeError struct {
-	Key          string
+	Key          string // whose account
 	Ours, Theirs string // the policies, in the form of budget.ParsePolicy, with commas between them
 }
 

@@ -43,11 +43,8 @@ type batch struct {
 // prepare checks everything that can be checked before the first request. Nothing is created or changed yet.
 func prepare(s *settings, w world) (b *batch, err error) {
 	b = &batch{settings: s, world: w, guess: llm.NewEstimator(), least: (*batch).leastByLimits}
-	if !s.dryRun {
-		if b.target, err = newTarget(s, w.env); err != nil {
-			return nil, err
-		}
-		b.clean = job.NewCleaner(b.target.secret)
+	if err := b.openTarget(); err != nil {
+		return nil, err
 	}
 	if b.in, err = openInput(s, w); err != nil {
 		return nil, err
@@ -59,6 +56,22 @@ func prepare(s *settings, w world) (b *batch, err error) {
 		}
 	}
 	return b, nil
+}
+
+// openTarget reads -url and the key. A dry run needs neither, but a wrong address is told there too.
+func (b *batch) openTarget() (err error) {
+	s := b.settings
+	if s.dryRun {
+		if s.url != "" {
+			_, err = baseOf(s)
+		}
+		return err
+	}
+	if b.target, err = newTarget(s, b.world.env); err != nil {
+		return err
+	}
+	b.clean = job.NewCleaner(b.target.secret)
+	return nil
 }
 
 // openOutput opens -o, or standard output.
@@ -74,7 +87,7 @@ func (b *batch) openOutput() (err error) {
 	}
 	b.out, err = results.Open(s.output, time.Now().Add(-day), s.overwrite)
 	if errors.Is(err, results.ErrNotResults) {
-		err = fmt.Errorf("%w; choose another -o, or -overwrite", err)
+		err = fmt.Errorf("%w; choose another -o, or move that file away", err)
 	}
 	return err
 }
@@ -99,6 +112,9 @@ func (b *batch) check() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.in.name, err)
 	}
+	if !pipe {
+		b.warnOfLimits()
+	}
 	if b.settings.strict && b.census.rejected > 0 {
 		return fmt.Errorf("%s: %d bad lines, and -strict refuses them: nothing was sent", b.in.name, b.census.rejected)
 	}
@@ -107,6 +123,7 @@ func (b *batch) check() error {
 
 func (b *batch) newCensus() *census {
 	c := newCensus()
+	c.unmet = b.settings.limitedModels()
 	if b.settings.ordered && b.out.IsFile() {
 		c.order = batchfile.NewIDs[int]()
 	}
@@ -235,6 +252,9 @@ func (b *batch) finish(f *feed, err error) int {
 		b.brake.Pull(job.Stop{Kind: job.NoOutput, Text: err.Error()})
 	}
 	b.census = f.census
+	if f == b.early && b.brake.Stop().Kind == job.NotStopped {
+		b.warnOfLimits() // of a pipe nobody could tell before
+	}
 	code := b.exitCode()
 	if !b.settings.quiet || code != exitDone {
 		b.summary(b.world.stderr)

@@ -33,6 +33,7 @@ type census struct {
 	rejected int
 	reasons  map[batchfile.Reason]int
 	models   map[string]*load    // of what is to be sent
+	unmet    map[string]bool     // models that a -limit names, and no good line so far
 	order    *batchfile.IDs[int] // the line of each id, where results are to be put in order; else nil
 }
 
@@ -70,6 +71,7 @@ func (c *census) change(req *batchfile.Request, name string) string {
 // request counts a good line by what is decided for it.
 func (c *census) request(req *batchfile.Request, d decision, p llm.Prompt, tokens llm.Tokens) {
 	c.requests++
+	delete(c.unmet, req.Model)
 	switch {
 	case d.failed:
 		c.failed++

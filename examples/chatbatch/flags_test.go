@@ -29,6 +29,11 @@ func TestWhatIsRefusedBeforehand(t *testing.T) {
 		{"negative rate", append([]string{"-rpm", "-5"}, good...), "-rpm"},
 		{"rate that is no number", append([]string{"-rpm", "NaN"}, good...), "-rpm"},
 		{"endless rate", append([]string{"-tpm", "Inf"}, good...), "-tpm"},
+		{"rate of nothing", append([]string{"-rpm", "0"}, good...), "-rpm"},
+		{"tokens of nothing", append([]string{"-tpm", "0"}, good...), "-tpm"},
+		{"no request a day", append([]string{"-rpd", "0"}, good...), "-rpd"},
+		{"no attempt", append([]string{"-max-attempts", "0"}, good...), "-max-attempts"},
+		{"no token", append([]string{"-max-tokens-total", "0"}, good...), "-max-tokens-total"},
 		{"no workers", append([]string{"-concurrency", "0"}, good...), "-concurrency"},
 		{"bad duration", append([]string{"-max-wait", "5"}, good...), "-max-wait"},
 		{"bad limit", append([]string{"-limit", "fast"}, good...), "-limit"},
@@ -49,6 +54,7 @@ func TestWhatIsRefusedBeforehand(t *testing.T) {
 		{"no input", []string{"-url", "http://127.0.0.1:1"}, "-i"},
 		{"nothing to check", []string{"-n"}, "-i"},
 		{"bad url", []string{"-i", "IN", "-url", "localhost:80"}, "http://"},
+		{"bad url to check", []string{"-n", "-i", "IN", "-url", "localhost:80"}, "http://"},
 		{"contradiction", append([]string{"-overwrite", "-retry-failed"}, good...), "-overwrite"},
 		{"missing input", []string{"-i", "NOFILE", "-url", "http://127.0.0.1:1", "-o", "OUT"}, "no such file"},
 		{"directory", []string{"-i", "DIR", "-url", "http://127.0.0.1:1", "-o", "OUT"}, "directory"},
@@ -139,6 +145,17 @@ func TestADryRunKnowsWhatIsDone(t *testing.T) {
 		assert.Equal(t, exitDone, d.code)
 		assert.Contains(t, d.stderr, "4 answered before")
 		assert.Contains(t, d.stderr, "to send   2 requests")
+	})
+}
+
+// The same flags with -n need no key, and reach nobody.
+func TestADryRunOfTheWholeCommand(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		p := newProgram(t, requests(2), nil)
+		p.env = nil
+		d := p.send(t, "-n")
+		assert.Equal(t, exitDone, d.code, d.stderr)
+		assert.NoFileExists(t, p.output())
 	})
 }
 

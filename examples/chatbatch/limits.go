@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,7 +92,7 @@ func (s *settings) policyFunc(key string, _ *http.Request) ([]budget.Policy, err
 
 // checkLimits finds limits that no budget can be made of before anything is sent.
 func (s *settings) checkLimits() error {
-	for _, model := range append([]string{""}, s.limitedModels()...) {
+	for _, model := range append([]string{""}, slices.Sorted(maps.Keys(s.limitedModels()))...) {
 		for _, p := range s.policiesOf(model) {
 			if _, err := budget.New(p); err != nil {
 				return fmt.Errorf("limit %v: %w", p, err)
@@ -103,13 +105,22 @@ func (s *settings) checkLimits() error {
 	return nil
 }
 
-func (s *settings) limitedModels() (names []string) {
+// limitedModels are those that have a -limit of their own.
+func (s *settings) limitedModels() map[string]bool {
+	names := map[string]bool{}
 	for _, l := range s.limits {
 		if l.model != "" {
-			names = append(names, l.model)
+			names[l.model] = true
 		}
 	}
 	return names
+}
+
+// warnOfLimits names the models of -limit that no request asks for: most likely it is misspelt, and the right one has no limit.
+func (b *batch) warnOfLimits() {
+	for _, model := range slices.Sorted(maps.Keys(b.census.unmet)) {
+		fmt.Fprintf(b.world.stderr, "%s: warning: -limit %q: no request is for that model\n", b.in.name, cut(model, maxID))
+	}
 }
 
 // floor is the least time in which an amount passes a limit: a whole window's worth leaves at once, the rest as it comes back.

@@ -49,6 +49,22 @@ func TestTenThousandLinesAtADeclaredRate(t *testing.T) {
 	})
 }
 
+// A misspelt model would leave the right one without a limit.
+func TestALimitForAModelThatNobodyAsksFor(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		const says = `warning: -limit "M": no request is for that model`
+		p := newProgram(t, requests(2), calm())
+		p.stdin = requests(2)
+		limits := []string{"-limit", "M=600/minute", "-limit", "m=600/minute"}
+		for _, args := range [][]string{{"-n", "-i", p.input}, {"-n", "-"}, {"-q", "-i", p.input, "-url", apiHost}, {"-q", "-url", apiHost, "-"}} {
+			d := p.start(t, append(append([]string{}, limits...), args...)...)
+			assert.Equal(t, exitDone, d.code, d.stderr)
+			assert.Equal(t, 1, strings.Count(d.stderr, "warning"), d.stderr)
+			assert.Contains(t, d.stderr, says)
+		}
+	})
+}
+
 // PAC-26: want of budget is a wait and never a failure. 10,000 requests of 500 tokens at 60,000 a minute take 83 minutes and a little.
 func TestTokensAsTheTighterLimit(t *testing.T) {
 	virtual(t, func(t *testing.T) {

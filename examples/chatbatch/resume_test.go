@@ -127,6 +127,26 @@ func TestRunsUntilEverythingIsAnswered(t *testing.T) {
 	})
 }
 
+// -overwrite starts anew although there are results; what is no file of results is somebody's work.
+func TestAFileOfSomethingElseIsNotOverwritten(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		up := calm()
+		p := newProgram(t, requests(2), up)
+		for _, text := range []string{"Dear diary\n", requests(3)} {
+			path := p.write(t, "other.txt", text)
+			d := p.start(t, "-i", p.input, "-url", apiHost, "-o", path, "-overwrite")
+			assert.Equal(t, exitRefused, d.code)
+			assert.Contains(t, d.stderr, "cannot be overwritten: it holds no result line of a batch; choose another -o")
+			left, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Equal(t, text, string(left))
+		}
+		assert.Zero(t, up.Stats().Arrivals)
+		p.write(t, "out.jsonl", "")
+		assert.Equal(t, exitDone, p.send(t, "-overwrite").code, "an empty file is nobody's")
+	})
+}
+
 // The input may be sorted, cut and added to between runs: only the ids count.
 func TestAnEditedInput(t *testing.T) {
 	virtual(t, func(t *testing.T) {

@@ -30,7 +30,7 @@ type settings struct {
 	input, output, url string
 	redis              string
 	keyEnv, keyHeader  string
-	keyEnvGiven        bool
+	given              map[string]bool // the flags that were named
 	format             batchfile.Format
 	maxLine            int
 
@@ -55,7 +55,7 @@ func (s *settings) demo() bool { return s.isDemo }
 
 // parseFlags reads the command line. flag.ErrHelp means that help was asked for and written to out.
 func parseFlags(args []string, out io.Writer) (*settings, error) {
-	s := &settings{}
+	s := &settings{given: map[string]bool{}}
 	fs := flag.NewFlagSet("chatbatch", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
@@ -66,7 +66,7 @@ func parseFlags(args []string, out io.Writer) (*settings, error) {
 		}
 		return nil, err
 	}
-	fs.Visit(func(f *flag.Flag) { s.keyEnvGiven = s.keyEnvGiven || f.Name == "key-env" })
+	fs.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
 	if err := s.takeArgs(fs.Args()); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s *settings) registerSwitches(fs *flag.FlagSet) {
 	fs.BoolVar(&s.dryRun, "n", false, "check the input and estimate, send nothing")
 	fs.BoolVar(&s.strict, "strict", false, "refuse the whole file if any line is bad")
 	fs.BoolVar(&s.ordered, "ordered", false, "results in the order of the input, in a file at the end of the run (default: as they come)")
-	fs.BoolVar(&s.overwrite, "overwrite", false, "start anew although -o has results")
+	fs.BoolVar(&s.overwrite, "overwrite", false, "start anew although -o has results; a file of anything else is never overwritten")
 	fs.BoolVar(&s.retryFailed, "retry-failed", false, "send again what was refused for good by an earlier run")
 	fs.BoolVar(&s.quiet, "q", false, "no progress; only bad lines, errors and the summary of an unfinished job")
 	fs.StringVar(&s.report, "report", "", "`FILE`.html for a page with charts of the run")
@@ -130,17 +130,17 @@ func (s *settings) check() error {
 		bad  bool
 		text string
 	}{
-		{!isRate(s.rpm), "-rpm must be a positive number"},
-		{!isRate(s.tpm), "-tpm must be a positive number"},
-		{!isRate(s.rpd), "-rpd must be a positive number"},
+		{!s.isRate("rpm", s.rpm), "-rpm must be a positive number; without it the server's headers decide"},
+		{!s.isRate("tpm", s.tpm), "-tpm must be a positive number; without it the server's headers decide"},
+		{!s.isRate("rpd", s.rpd), "-rpd must be a positive number; without it the server's headers decide"},
 		{s.maxLine < 1 || s.maxLine > results.MaxEcho, fmt.Sprintf("-max-line must be between 1 and %d", results.MaxEcho)},
 		{!isHeaderName(s.keyHeader), "-key-header must be the name of a header, and none of those that the request itself needs"},
 		{s.report == "-", "-report needs the name of a file"},
 		{s.workers < 1, "-concurrency must be at least 1"},
-		{s.maxAttempts < 0, "-max-attempts must be at least 1"},
+		{s.given["max-attempts"] && s.maxAttempts < 1, "-max-attempts must be at least 1, which is no retry"},
 		{s.maxWait < 0 || s.deadline < 0 || s.grace < 0, "-max-wait, -deadline and -grace must not be negative"},
 		{s.timeout <= 0, "-timeout must be positive"},
-		{s.maxTokens < 0, "-max-tokens-total must be positive"},
+		{s.given["max-tokens-total"] && s.maxTokens < 1, "-max-tokens-total must be positive; without it there is no cap"},
 		{s.input == "" && s.url != "", "-url without -i: say which requests to send"},
 		{s.input != "" && s.url == "" && !s.dryRun, "-i without -url: say where to send the requests (or -n to check them only)"},
 		{s.input == "" && s.dryRun, "-n without -i: say which requests to check"},
@@ -168,8 +168,10 @@ func isHeaderName(name string) bool {
 	})
 }
 
-// isRate accepts zero too, which stands for none.
-func isRate(n float64) bool { return n >= 0 && !math.IsInf(n, 0) }
+// isRate accepts the zero of a flag that was not named: no limit. To whoever writes it, it would rather be a limit that lets nothing through.
+func (s *settings) isRate(flag string, n float64) bool {
+	return !s.given[flag] || n > 0 && !math.IsInf(n, 0)
+}
 
 // help writes the manual.
 func help(fs *flag.FlagSet, out io.Writer) {

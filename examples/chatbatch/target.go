@@ -22,9 +22,9 @@ const chatPath = "/chat/completions"
 
 // newTarget reads -url and the key.
 func newTarget(s *settings, env func(string) string) (*target, error) {
-	u, err := parseBase(s.url)
+	u, err := baseOf(s)
 	if err != nil {
-		return nil, fmt.Errorf("-url: %w", err)
+		return nil, err
 	}
 	t := &target{url: u.String(), header: http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json"}, "User-Agent": {"chatbatch"},
@@ -37,6 +37,15 @@ func newTarget(s *settings, env func(string) string) (*target, error) {
 		t.header.Set(s.keyHeader, withScheme(s.keyHeader, t.secret))
 	}
 	return t, nil
+}
+
+// baseOf reads -url.
+func baseOf(s *settings) (*url.URL, error) {
+	u, err := parseBase(s.url)
+	if err != nil {
+		return nil, fmt.Errorf("-url: %w", err)
+	}
+	return u, nil
 }
 
 func withScheme(header, key string) string {
@@ -76,7 +85,7 @@ func readKey(s *settings, env func(string) string, host string) (string, error) 
 		return "", nil
 	}
 	key := strings.TrimSpace(env(s.keyEnv))
-	if key == "" && (s.keyEnvGiven || !isLoopback(host)) {
+	if key == "" && (s.given["key-env"] || !isLoopback(host)) {
 		return "", fmt.Errorf("the environment variable %s is not set: put the API key there, or name another with -key-env (\"\" for no key)", s.keyEnv)
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {

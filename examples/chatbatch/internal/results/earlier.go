@@ -11,7 +11,7 @@ import (
 	"github.com/seed-18ca0a92/throttle/llm"
 )
 
-// ErrNotResults says that a file to be continued is something else.
+// ErrNotResults says that a file to be continued or overwritten is something else.
 var ErrNotResults = errors.New("it holds no result line of a batch")
 
 // Earlier is what a file of results already says.
@@ -63,6 +63,23 @@ func readEarlier(lines *batchfile.Lines, since time.Time) (*Earlier, error) {
 		}
 		e.add(line, since)
 	}
+}
+
+// checkOurs refuses a file of something else, which is not to be thrown away. It reads as far as the first result.
+func checkOurs(lines *batchfile.Lines) error {
+	e := noEarlier()
+	lines.SkipMark()
+	for e.Lines == 0 {
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return e.check()
+		}
+		if err != nil {
+			return err
+		}
+		e.add(line, time.Time{})
+	}
+	return nil
 }
 
 // check refuses a file that has text and no result: it belongs to somebody else. Half a line alone may be that of a writer who was killed at once.

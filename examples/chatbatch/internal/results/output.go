@@ -40,8 +40,8 @@ func To(w io.Writer) *Output {
 func (o *Output) IsFile() bool { return o.path != "" }
 
 // Open reads what the file at path says, if there is one, and keeps other writers away from it; since is the moment from which sent requests are
-// counted. It changes nothing: see Begin. With afresh the old contents are not looked at, and go when Begin is called. ErrNotResults refuses a file of
-// something else, ErrInUse one that another process writes to.
+// counted. It changes nothing: see Begin. With afresh the old results do not count, and go when Begin is called. ErrNotResults refuses a file of
+// something else, also afresh; ErrInUse one that another process writes to.
 func Open(path string, since time.Time, afresh bool) (*Output, error) {
 	o := To(nil)
 	o.path = Follow(path)
@@ -58,13 +58,16 @@ func Open(path string, since time.Time, afresh bool) (*Output, error) {
 		return nil, err
 	}
 	o.w = o.file
-	if !afresh {
-		o.earlier, err = readEarlier(batchfile.NewLines(o.file, MaxLine), since)
+	lines, what := batchfile.NewLines(o.file, MaxLine), "continued"
+	if afresh {
+		what, err = "overwritten", checkOurs(lines)
+	} else {
+		o.earlier, err = readEarlier(lines, since)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s cannot be %s: %w", path, what, err), o.file.Close())
 	}
 	o.outdated = o.earlier.outdated
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s cannot be continued: %w", path, err), o.file.Close())
-	}
 	return o, nil
 }
 

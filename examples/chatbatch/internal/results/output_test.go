@@ -156,9 +156,11 @@ func TestAFileOfSomethingElseIsRefused(t *testing.T) {
 	for _, contents := range []string{"PK\x03\x04 not a results file\n", "half", `{"custom_id":"a"}` + "\n", `{"custom_id":1,"response":{}}` + "\n", "[]\n"} {
 		path := filepath.Join(t.TempDir(), "out.jsonl")
 		require.NoError(t, os.WriteFile(path, []byte(contents), 0o600))
-		_, err := Open(path, time.Time{}, false)
-		assert.ErrorIs(t, err, ErrNotResults, "%q", contents)
-		assert.Equal(t, contents, read(t, path))
+		for _, afresh := range []bool{false, true} {
+			_, err := Open(path, time.Time{}, afresh)
+			assert.ErrorIs(t, err, ErrNotResults, "%q", contents)
+			assert.Equal(t, contents, read(t, path))
+		}
 	}
 }
 
