@@ -1,6 +1,9 @@
 package mirror
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // filling is the question whether resets are the time until a bucket is full: then all answers agree on one rate, what is
 // missing over the reset. In a window what is missing grows while the reset stays, and no rate fits two answers. Others who
@@ -38,16 +41,19 @@ func (f *filling) hear(r *reading) {
 
 // bound narrows the rate to what an answer allows.
 func (f *filling) bound(r *reading, missing float64) {
-	longest := r.reset
+	longest, shortest := r.reset+finest, r.reset-max(r.grain, finest)
 	if f.down {
 		longest += r.grain
 	}
 	f.atLeast = max(f.atLeast, (missing-1)/secs(longest))
-	if r.reset > r.grain && r.left >= 1 { // an empty bucket may lack more than all: it may be in debt
-		f.atMost = min(f.atMost, missing/secs(r.reset-r.grain))
+	if shortest > 0 && r.left >= 1 { // an empty bucket may lack more than all: it may be in debt
+		f.atMost = min(f.atMost, missing/secs(shortest))
 	}
 	f.refuted = f.atLeast > f.atMost*(1+rateSlack)
 }
+
+// finest is what even resets that are told in milliseconds may be off by: of a bucket that is full again in some of them it is a good part.
+const finest = time.Millisecond
 
 // rateSlack is how far two answers may differ in the rate, for resets that are exact to the millisecond.
 const rateSlack = 1e-3
