@@ -20,7 +20,7 @@ type filling struct {
 
 // hear takes in how much is missing and how long it takes.
 func (f *filling) hear(r *reading) {
-	missing := r.used()
+	missing := r.limit - r.told // and not by our own count: what a call was reckoned to cost may be more than it was charged
 	if f.refuted || !r.timed || r.limit <= 0 || missing <= 0 {
 		return
 	}

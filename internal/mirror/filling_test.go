@@ -9,7 +9,7 @@ import (
 
 // told is an answer of a quota of 100.
 func told(left float64, reset, grain time.Duration) *reading {
-	return &reading{counted: true, left: left, limit: 100, timed: true, reset: reset, grain: grain}
+	return &reading{counted: true, told: left, left: left, limit: 100, timed: true, reset: reset, grain: grain}
 }
 
 func TestResetsThatGrowWithWhatIsMissingTellTheRate(t *testing.T) {
@@ -81,4 +81,17 @@ func TestDebtDoesNotRefuteFilling(t *testing.T) {
 	assert.InDelta(t, 10, f.atLeast, 0.2)
 	f.hear(told(30, 7*s, 0))
 	assert.False(t, f.refuted)
+}
+
+// What a call was reckoned to cost may be more than the server charged, and its milliseconds are rounded: neither speaks against one rate.
+func TestFillingGoesByWhatWasTold(t *testing.T) {
+	var f filling
+	for i := range 10 {
+		used := float64(54 * (i + 1))
+		f.hear(&reading{limit: 1000, told: 1000 - used, left: 1000 - used - 4, timed: true, reset: moment(used) * ms})
+	}
+	assert.True(t, f.confirmed)
+	assert.False(t, f.refuted)
+	assert.InDelta(t, 1000, f.atLeast, 5)
+	assert.InDelta(t, 1000, f.atMost, 5)
 }

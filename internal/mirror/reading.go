@@ -8,7 +8,8 @@ type reading struct {
 	refused        bool
 
 	counted bool    // Remaining was told; without it the numbers below mean nothing
-	left    float64 // Remaining
+	told    float64 // Remaining
+	left    float64 // the same, but never more than the call itself can have left
 	limit   float64 // the limit it is of, 0 if unknown
 	slack   float64 // how far left may be off, because the server rounds it
 	regrid  bool    // that has just been noticed, or proved wrong
@@ -38,7 +39,7 @@ func (m *Mirror) read(a *Answer, net Network) reading {
 	if !q.Remaining.Known || !m.sends.covers(r.sent-guard) {
 		return r
 	}
-	r.counted, r.left, r.limit = true, q.Remaining.Value, m.limit
+	r.counted, r.told, r.left, r.limit = true, q.Remaining.Value, q.Remaining.Value, m.limit
 	if q.Limit.Known {
 		r.limit = q.Limit.Value
 	}
