@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-18ca0a92/throttle"
 	"github.com/seed-18ca0a92/throttle/budget"
+	"github.com/seed-18ca0a92/throttle/headers"
 	"github.com/seed-18ca0a92/throttle/throttletest"
 )
 
@@ -224,4 +225,31 @@ func TestPresetsShareNothing(t *testing.T) {
 	assert.Equal(t, "api.example mapi.example m", seen.String())
 	_, err := throttle.NewTransport(nil, Preset(), Preset())
 	assert.Error(t, err, "two presets contradict each other")
+}
+
+// What a newcomer tries first: one call after the other against a server of his own, which answers at once and counts fewer tokens than were
+// reckoned.
+func TestAServerThatAnswersAtOnceRefusesNothing(t *testing.T) {
+	for _, pause := range []time.Duration{10 * time.Microsecond, 100 * time.Microsecond, time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			up := throttletest.NewUpstream(
+				throttletest.WithLimits(throttletest.TokenBucket(1000, time.Second, 1000).Of(budget.Tokens)), throttletest.WithDialect(headers.OpenAI))
+			tr, err := throttle.NewTransport(up, Preset())
+			require.NoError(t, err)
+			defer tr.Close()
+			client := &http.Client{Transport: tr}
+			start := time.Now()
+			for range 92 { // of 54 tokens each
+				body := `{"model":"small","max_tokens":50,"messages":[{"role":"user","content":"Name one river."}]}`
+				resp, err := client.Post("http://api.example/v1/chat/completions", "application/json", strings.NewReader(body))
+				require.NoError(t, err)
+				_, err = io.Copy(io.Discard, resp.Body)
+				require.NoError(t, err)
+				resp.Body.Close()
+				time.Sleep(pause)
+			}
+			assert.Zero(t, up.Stats().Refused, "pause %v", pause)
+			assert.Less(t, time.Since(start), 4100*time.Millisecond, "3.97 s are needed")
+		})
+	}
 }
