@@ -115,7 +115,10 @@ func (l *lane) enter(ctx context.Context, w *waiter) error {
 	}
 	l.mu.Lock()
 	now := time.Now() // not before: many may stand at the lock
-	entered, err := l.tryEnter(w, now, ready)
+	entered, err := l.tryEnter(w, now)
+	if !entered && err == nil {
+		entered, err = l.lineUp(w, now, ready)
+	}
 	l.mu.Unlock()
 	if entered || err != nil {
 		return err
@@ -126,8 +129,8 @@ func (l *lane) enter(ctx context.Context, w *waiter) error {
 // newReady is what a waiter is told by that it may go, or that it may not.
 func newReady() chan struct{} { return make(chan struct{}, 1) }
 
-// tryEnter admits w at once, refuses it at once, or queues it; ready may be nil.
-func (l *lane) tryEnter(w *waiter, now time.Time, ready chan struct{}) (entered bool, err error) {
+// tryEnter admits w if it need not wait.
+func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 	if l.gone {
 		return false, errGone
 	}
@@ -137,19 +140,29 @@ func (l *lane) tryEnter(w *waiter, now time.Time, ready chan struct{}) (entered 
 	l.lastUse = now
 	w.start, w.heldAt = now, l.hold.clock(now)
 	if w.bypass {
-		if len(l.cfg.observers) > 0 {
-			w.spared = l.rule(w, now)
-		}
-		l.all.force()
-		l.spend(w, &ruling{at: now}, now)
+		l.pass(w, now)
 		return true, nil
 	}
-	r := ruling{ever: true}
-	if l.waiting == 0 {
-		if l.judge(&r, w, now); r.ever && !r.at.After(now) && l.admit(w, &r, now) {
-			return true, nil
-		}
+	if l.waiting > 0 {
+		return false, nil
 	}
+	r := ruling{ever: true}
+	l.judge(&r, w, now)
+	return r.ever && !r.at.After(now) && l.admit(w, &r, now), nil
+}
+
+// pass admits a call that never waits.
+func (l *lane) pass(w *waiter, now time.Time) {
+	if len(l.cfg.observers) > 0 {
+		w.spared = l.rule(w, now)
+	}
+	l.all.force()
+	l.spend(w, &ruling{at: now}, now)
+}
+
+// lineUp queues w, or refuses it at once; ready may be nil. It and tryEnter are two, and one after the other, for the sake of the crowd whose
+// stacks they would let grow.
+func (l *lane) lineUp(w *waiter, now time.Time, ready chan struct{}) (entered bool, err error) {
 	if w.ready = ready; ready == nil {
 		w.ready = newReady()
 	}
@@ -162,9 +175,9 @@ func (l *lane) tryEnter(w *waiter, now time.Time, ready chan struct{}) (entered 
 		w.ready = nil // it need not wait
 		return w.err == nil, w.err
 	}
-	r = l.rule(w, now)
-	err = l.full(w)
-	if err == nil {
+	r := ruling{ever: true}
+	l.judge(&r, w, now)
+	if err = l.full(w); err == nil {
 		err = l.refuse(w, r, now)
 	}
 	if err != nil {

@@ -58,7 +58,9 @@ func (l *lane) judge(r *ruling, w *waiter, now time.Time) {
 		}
 		r.alone = r.alone || alone
 		r.delay(at, CauseBudget, name)
-		r.guess(m.foreseen(now, n), CauseBudget, name)
+		if l.foresees {
+			r.guess(m.foreseen(now, n), CauseBudget, name)
+		}
 	}
 	for _, s := range w.class.shared {
 		if s.ask(r, now, w.cost, l.wantedCost(w)); !r.ever {
