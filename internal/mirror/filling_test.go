@@ -82,3 +82,11 @@ func TestDebtDoesNotRefuteFilling(t *testing.T) {
 	f.hear(told(30, 7*s, 0))
 	assert.False(t, f.refuted)
 }
+
+// A log tells each time that all is back in a day, give or take a millisecond: that is no growth, though it is more than before, and one more missing.
+func TestAMillisecondMoreIsNoGrowth(t *testing.T) {
+	var f filling
+	f.hear(told(99, 24*time.Hour, ms))
+	f.hear(told(98, 24*time.Hour+ms, ms))
+	assert.False(t, f.confirmed)
+}
