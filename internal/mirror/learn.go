@@ -31,6 +31,10 @@ func (m *Mirror) Learn(a Answer, net Network) {
 	m.journal.keep = m.length.value + 2*net.Latency
 	m.denied.keep = m.journal.keep
 	m.log.guard = m.logGuard(net)
+	m.told = m.told || a.Quota.Remaining.Known || a.Quota.Reset.Known
+	if !m.told && m.length.told {
+		m.law, m.log.proven = logLaw, true // all there is to go by: a log admits no more than a window or a bucket
+	}
 	m.judge(&r, net)
 	m.newest, m.heard = max(m.newest, r.sent), max(m.heard, r.received)
 }

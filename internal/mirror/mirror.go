@@ -62,6 +62,7 @@ type Mirror struct {
 	reserve reserve
 
 	known   bool   // some answer told something
+	told    bool   // and what is left, or when it comes back
 	newest  moment // when the newest call left whose answer told something
 	heard   moment // when the latest such answer came
 	silent  int    // answers since that told nothing
