@@ -72,7 +72,7 @@ func (m *Mirror) adopt(a *Answer, r *reading) {
 		m.bucket.resize(q.Value / m.limit)
 		m.late.resize(q.Value / m.limit)
 		m.others.forget()
-		m.filling = filling{}
+		m.filling, m.word = filling{}, word{}
 	}
 	m.limit = q.Value
 }
@@ -85,6 +85,7 @@ func (m *Mirror) judge(r *reading, net Network) {
 			m.others = sharing{} // what was seen of them may have been the rounding
 		}
 		m.contact.hear(r)
+		m.word.hear(r)
 		m.filling.hear(r)
 		m.late.hear(r, max(net.Guard, 1))
 		m.reserve.hear(r, m.length.value)
