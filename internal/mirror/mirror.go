@@ -162,9 +162,10 @@ func (m *Mirror) At(now time.Time, n, waiting float64, net Network) (at time.Tim
 
 // when is At in moments. Nothing is waited for beyond what the server itself has promised.
 func (m *Mirror) when(t moment, n, waiting float64, net Network) (at moment, lone bool) {
-	at, lone = m.lawful(t, n, waiting, net)
-	if by, known := m.overdueAt(t, n, net); known && by < at {
-		return by, true
+	if at, lone = m.lawful(t, n, waiting, net); at > t {
+		if by, known := m.overdueAt(t, n, net); known && by < at {
+			return by, true
+		}
 	}
 	return at, lone
 }
