@@ -112,9 +112,10 @@ func (l *lane) read(w *waiter, a *answer) (news bool) {
 	return news
 }
 
-// meet makes a mirror for a quota that the key has none of yet.
+// meet makes a mirror for a quota that the key has none of yet. A limit alone is nothing to go by: nobody knows in what time it comes back.
 func (l *lane) meet(w *waiter, a *answer, q *headers.Quota) bool {
-	if !q.Limit.Known && !q.Remaining.Known || len(l.mirrors) == mostMirrors {
+	useful := q.Remaining.Known || q.Limit.Known && (q.Reset.Known || q.Window.Known)
+	if !useful || len(l.mirrors) == mostMirrors {
 		return false
 	}
 	for _, m := range l.mirrors {

@@ -192,3 +192,20 @@ func TestHDR17AnswersInReverseOrderRaiseNothing(t *testing.T) {
 		assert.GreaterOrEqual(t, at[30], time.Minute)
 	})
 }
+
+// A limit of which neither the rest nor the time is told binds nobody: a server with so many calls a second is not asked for one a second.
+func TestALimitAloneIsNoBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(func(int, *http.Request) reply { return reply{header: fields("X-RateLimit-Limit", "10")} })
+		cl, tr := client(t, s, WithPolicies(budget.PerSecond(10)))
+		for range 60 {
+			_, _, err := get(cl, api)
+			require.NoError(t, err)
+		}
+		assert.Less(t, time.Since(s.start), 6*time.Second)
+		state, _ := tr.State("api.example")
+		for _, b := range state.Budgets {
+			assert.Equal(t, SourceDeclared, b.Source)
+		}
+	})
+}

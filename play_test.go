@@ -163,8 +163,11 @@ func playModel(t require.TestingT, errands []errand, slots int, policies ...budg
 	}
 }
 
-// arrive queues w by priority, then by arrival.
+// arrive queues w by priority, then by arrival, unless it can never leave.
 func (m *model) arrive(w *modelled) {
+	if _, _, ever := m.when(w, w.at); !ever {
+		return
+	}
 	i := 0
 	for i < len(m.waiting) && m.waiting[i].priority >= w.priority {
 		i++
@@ -200,12 +203,6 @@ func (m *model) when(w *modelled, now time.Duration) (at time.Duration, unit str
 
 // candidates are who may leave next, in that order, and when: the head, or if it waits for units some who are smaller.
 func (m *model) candidates(now time.Duration, f func(w *modelled, at time.Duration) bool) {
-	for len(m.waiting) > 0 {
-		if _, _, ever := m.when(m.waiting[0], now); ever {
-			break
-		}
-		m.remove(m.waiting[0])
-	}
 	if len(m.waiting) == 0 || m.slots == 0 {
 		return
 	}
@@ -219,7 +216,7 @@ func (m *model) candidates(now time.Duration, f func(w *modelled, at time.Durati
 		if w.priority != head.priority || part > 0 && (part >= 1 || head.passed+part > 1) {
 			continue
 		}
-		if at, _, ever := m.when(w, now); ever && f(w, at) {
+		if at, _, _ := m.when(w, now); f(w, at) {
 			head.passed += part
 			return
 		}

@@ -27,8 +27,8 @@ func (l *lane) refuse(w *waiter, r ruling, now time.Time) error {
 	if !r.at.Before(never) || w.maxWait == 0 && w.deadline.IsZero() {
 		return nil
 	}
-	if at := l.behind(w, now); at.After(r.at) {
-		r.at = at
+	if at := l.behind(w, now); r.guessed || at.After(r.at) {
+		r.at, r.guessed = at, false
 		return l.tooLate(w, r, now)
 	}
 	return nil
@@ -53,7 +53,7 @@ func (l *lane) hopeless(w *waiter, r ruling, now time.Time) error {
 
 // tooFar reports whether what a call waits for with nobody ahead of it comes later than any call is to wait.
 func (l *lane) tooFar(r *ruling, now time.Time) bool {
-	return r.ever && !r.guessed && r.at.Before(never) && r.cause != CauseFirstContact && r.at.Sub(now) > l.cfg.maxHold+ourMargin
+	return r.ever && !r.guessed && r.at.Before(never) && r.at.Sub(now) > l.cfg.maxHold+ourMargin
 }
 
 // tooLate is which bound of its own w would miss if it left at r.at.

@@ -74,7 +74,7 @@ func (l *lane) judge(r *ruling, w *waiter, now time.Time) {
 		r.guess(l.braced, CauseHold, nil)
 	}
 	if until, shut := l.gate.shut(now); shut {
-		r.delay(until, CauseFirstContact, nil)
+		r.guess(until, CauseFirstContact, nil)
 	}
 	if places := int(l.places.Load()); places > 0 && l.flights.len >= places {
 		r.delay(never, CauseInFlight, nil)

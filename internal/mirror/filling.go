@@ -35,9 +35,18 @@ func (f *filling) hear(r *reading) {
 	if r.reset < f.least {
 		f.least, f.missing = r.reset, missing
 	}
-	grown := missing > f.missing && r.reset > f.least && r.reset-r.grain >= f.least
-	f.confirmed = !f.refuted && (f.confirmed || grown)
+	f.confirmed = !f.refuted && (f.confirmed || f.grown(r, missing))
 }
+
+// grown says whether a reset is longer than the shortest by what more is missing, and not by chance: that of a log may be told a millisecond more.
+func (f *filling) grown(r *reading, missing float64) bool {
+	more, longer := missing-f.missing, r.reset-f.least
+	return more > 0 && longer > 0 && longer >= r.grain && secs(longer) >= grownPart*more/f.atMost
+}
+
+// grownPart is the part of the time in which a bucket fills what more is missing that a reset must at least have grown by: of what
+// is missing no fraction is told.
+const grownPart = 0.5
 
 // bound narrows the rate to what an answer allows.
 func (f *filling) bound(r *reading, missing float64) {

@@ -95,3 +95,11 @@ func TestFillingGoesByWhatWasTold(t *testing.T) {
 	assert.InDelta(t, 1000, f.atLeast, 5)
 	assert.InDelta(t, 1000, f.atMost, 5)
 }
+
+// A log tells each time that all is back in a day, give or take a millisecond: that is no growth, though it is more than before, and one more missing.
+func TestAMillisecondMoreIsNoGrowth(t *testing.T) {
+	var f filling
+	f.hear(told(99, 24*time.Hour, ms))
+	f.hear(told(98, 24*time.Hour+ms, ms))
+	assert.False(t, f.confirmed)
+}

@@ -31,6 +31,10 @@ func (m *Mirror) Learn(a Answer, net Network) {
 	m.journal.keep = m.length.value + 2*net.Latency
 	m.denied.keep = m.journal.keep
 	m.log.guard = m.logGuard(net)
+	m.told = m.told || a.Quota.Remaining.Known || a.Quota.Reset.Known
+	if !m.told && m.length.told {
+		m.law, m.log.proven = logLaw, true // all there is to go by: a log admits no more than a window or a bucket
+	}
 	m.judge(&r, net)
 	m.newest, m.heard = max(m.newest, r.sent), max(m.heard, r.received)
 }
@@ -68,7 +72,7 @@ func (m *Mirror) adopt(a *Answer, r *reading) {
 		m.bucket.resize(q.Value / m.limit)
 		m.late.resize(q.Value / m.limit)
 		m.others.forget()
-		m.filling = filling{}
+		m.filling, m.word = filling{}, word{}
 	}
 	m.limit = q.Value
 }
@@ -81,6 +85,7 @@ func (m *Mirror) judge(r *reading, net Network) {
 			m.others = sharing{} // what was seen of them may have been the rounding
 		}
 		m.contact.hear(r)
+		m.word.hear(r)
 		m.filling.hear(r)
 		m.late.hear(r, max(net.Guard, 1))
 		m.reserve.hear(r, m.length.value)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/seed-18ca0a92/throttle/headers"
 )
 
 // aLog is a mirror that knows a log of 10 a minute, with ten calls in it from the first second.
@@ -91,4 +93,19 @@ func TestGuardOfAShortLogIsAtMostHalfOfIt(t *testing.T) {
 	k := newTalk(t, 10)
 	k.m.length.value = 20 * ms
 	assert.Equal(t, 10*ms, k.m.logGuard(k.net))
+}
+
+// Of a server that tells only how much it admits in which time, nothing else is to be had: our own count of that time is what counts.
+func TestAPolicyAloneIsALog(t *testing.T) {
+	k := newTalk(t, 10)
+	policy := headers.Quota{Limit: headers.Some(10.0), Window: headers.Some(s)}
+	for i := range moment(10) {
+		k.send(i * ms)
+	}
+	for i := range moment(10) {
+		k.learn(i*ms, 100*ms+i*ms, false, policy)
+	}
+	at, lone := k.at(200*ms, 1, 1)
+	assert.Equal(t, s+k.m.log.guard, at)
+	assert.False(t, lone)
 }

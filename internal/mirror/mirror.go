@@ -60,8 +60,10 @@ type Mirror struct {
 	grid    grid
 	others  sharing
 	reserve reserve
+	word    word
 
 	known   bool   // some answer told something
+	told    bool   // and what is left, or when it comes back
 	newest  moment // when the newest call left whose answer told something
 	heard   moment // when the latest such answer came
 	silent  int    // answers since that told nothing
@@ -158,7 +160,18 @@ func (m *Mirror) At(now time.Time, n, waiting float64, net Network) (at time.Tim
 	return m.epoch.Add(when), lone, true
 }
 
+// when is At in moments. Nothing is waited for beyond what the server itself has promised.
 func (m *Mirror) when(t moment, n, waiting float64, net Network) (at moment, lone bool) {
+	if at, lone = m.lawful(t, n, waiting, net); at > t {
+		if by, known := m.overdueAt(t, n, net); known && by < at {
+			return by, true
+		}
+	}
+	return at, lone
+}
+
+// lawful is when by the law that the server is believed to have.
+func (m *Mirror) lawful(t moment, n, waiting float64, net Network) (at moment, lone bool) {
 	switch {
 	case !m.known:
 		return t, true
