@@ -51,7 +51,7 @@ type LimitError struct {
 	Cap    time.Duration // with ErrMaxWait and ErrMaxHold: the setting that was exceeded
 
 	Attempts int         // attempts made before; 0 = nothing was ever sent
-	Header   http.Header // of the key's newest answer; nil before the first one. Not to be changed
+	Header   http.Header // of the key's newest refusal, a copy; nil before the first one. Not to be changed
 	Err      error       // the reason
 }
 

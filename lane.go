@@ -61,7 +61,7 @@ type lane struct {
 	open     int         // calls sent whose answers have not come, and permits in hand
 	permits  int         // the latter alone
 	answered bool        // an answer has come
-	header   http.Header // of the newest one
+	header   http.Header // of the newest refusal, a copy
 	retries  retryBudget
 	outage   outage
 

@@ -40,7 +40,7 @@ func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 	defer l.mu.Unlock()
 	now := a.received
 	l.net.learn(a.received.Sub(a.sent))
-	l.header, l.lastUse = a.header, now
+	l.lastUse = now
 	if a.braced {
 		l.braced = time.Time{}
 	}
@@ -54,6 +54,7 @@ func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 	l.watch(w, a)
 	l.testify(w, a)
 	if a.kind == refused {
+		l.header = a.header.Clone() // the answer is the caller's, who may change it while others look at this
 		learned.held = l.refusal(w, a)
 	}
 	switch {
