@@ -142,7 +142,7 @@ func (x *exchange) find(key string) (err error) {
 			x.lane.weighted.Store(true)
 		}
 	}
-	x.w.req, x.ticket.cost = x.req, newCost(c.Clone())
+	x.w.req, x.ticket.cost = x.req, newCost(c)
 	x.w.routes = x.t.cfg.routes.set(x.req)
 	return nil
 }
@@ -157,7 +157,7 @@ func (x *exchange) estimateAgain() {
 		return
 	}
 	if c := x.t.cfg.cost(x.req); c.Validate() == nil {
-		x.lane.reprice(&x.ticket, newCost(c.Clone()))
+		x.lane.reprice(&x.ticket, newCost(c))
 	}
 }
 

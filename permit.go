@@ -22,7 +22,7 @@ func (t *Transport) Acquire(ctx context.Context, c Call) (*Permit, error) {
 	outer, _ := FromContext(ctx)
 	c = c.over(outer)
 	if c.Cost == nil {
-		c.Cost = budget.Cost{} // one request: a cost function would want a request to look at
+		c.Cost = oneRequest // a cost function would want a request to look at
 	}
 	p := &Permit{x: exchange{t: t, call: &c}}
 	x := &p.x
@@ -39,6 +39,9 @@ func (t *Transport) Acquire(ctx context.Context, c Call) (*Permit, error) {
 	}
 	return p, nil
 }
+
+// oneRequest is a cost that says so. It never changes.
+var oneRequest = budget.Cost{}
 
 // errNoKey is for a Call under Acquire that does not say whose quota it draws on: there is no request to tell it by.
 var errNoKey = errors.New("the Call of an Acquire has no Key, which says whose quota it draws on")

@@ -55,11 +55,12 @@ type cost struct {
 	others   budget.Cost // nil for most calls
 }
 
+// newCost takes a copy of what a caller says.
 func newCost(c budget.Cost) cost {
-	if c == nil {
+	if len(c) == 0 {
 		return cost{requests: 1}
 	}
-	return cost{requests: c.Of(budget.Requests), others: c}
+	return cost{requests: c.Of(budget.Requests), others: c.Clone()}
 }
 
 // settled is c with the units that actual names as they really were.

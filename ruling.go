@@ -51,7 +51,11 @@ func (l *lane) judge(r *ruling, w *waiter, now time.Time) {
 		if n == 0 {
 			continue
 		}
-		at, alone, ever := m.ready(now, n, l.wanted(w, name.unit))
+		waiting := n
+		if l.waiting > 0 {
+			waiting = l.wanted(w, name.unit)
+		}
+		at, alone, ever := m.ready(now, n, waiting)
 		if !ever {
 			*r = ruling{by: name, cause: CauseBudget}
 			return
