@@ -61,7 +61,10 @@ func TestAPI07ReadsAndWritesAndGroups(t *testing.T) {
 			if i%5 == 4 {
 				method = http.MethodPost
 			}
-			wg.Go(func() { do(c, context.Background(), method, api, "") })
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * time.Microsecond) // in this order: who comes first leaves first
+				do(c, context.Background(), method, api, "")
+			})
 		}
 		wg.Wait()
 		var writes []time.Duration
