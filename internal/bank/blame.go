@@ -36,9 +36,6 @@ func (b *Bank) widen() {
 		b.ramp.lift()
 	default:
 		b.ramp.restart()
-		if l.windowed() {
-			b.ramp.hasten()
-		}
 	}
 }
 

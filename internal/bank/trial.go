@@ -6,20 +6,13 @@ import (
 )
 
 // ramp is the slow start of the calls in flight: half a call more for every call let in, as there is nothing to go by yet.
-type ramp struct {
-	width float64
-	step  float64 // more for every call let in, if above rampStep
-}
+type ramp struct{ width float64 }
 
 // rampStep grows the calls in flight by half in every round trip. With a whole one a server that can take little is overrun further.
 const rampStep = 0.5
 
-// hastyStep doubles them instead, where a window has just opened as a law said: what a log lets pass in the meantime is lost.
-const hastyStep = 1
-
-func (r *ramp) grow()    { r.width += max(r.step, rampStep) }
-func (r *ramp) restart() { *r = ramp{width: 1} }
-func (r *ramp) hasten()  { r.step = hastyStep }
+func (r *ramp) grow()    { r.width += rampStep }
+func (r *ramp) restart() { r.width = 1 }
 func (r *ramp) lift()    { r.width = math.Inf(1) }
 
 // longCall is the age from which a call is no longer waited for in the slow start: it works, and may do so for minutes.

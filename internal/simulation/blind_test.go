@@ -109,7 +109,7 @@ var blindGoals = []scenario{
 	{name: "two processes, blind", server: one(throttletest.TokenBucket(2*quota, window, 20)), processes: 2,
 		calls: 36000, want: want{ratio: 1.015, per1000: 20, jain: 0.97, workers: []int{8}, short: slowShares}},
 	{name: "ten processes, blind", server: one(throttletest.TokenBucket(2*quota, window, 20)), processes: 10,
-		calls: 36000, want: want{ratio: 1.015, per1000: 20, jain: 0.96, workers: []int{8}, short: slowShares}},
+		calls: 36000, want: want{ratio: 1.015, per1000: 20, jain: 0.95, workers: []int{8}, short: slowShares}},
 }
 
 func TestBlindServersAreWorkedOut(t *testing.T) {
