@@ -296,16 +296,21 @@ function log.give(p, n)
   end
 end
 
+-- Entries that were added out of order are put in order, and merged if they are many.
+function log.order(p)
+  table.sort(p.log, function(a, b) return a[1] < b[1] end)
+  if #p.log > exact then
+    log.merge(p)
+  end
+end
+
 -- n units, evenly from one moment to another.
 function log.spread(p, n, from, to)
   local pieces = math.max(1, math.min(32, math.ceil(n)))
   for i = 1, pieces do
     p.log[#p.log + 1] = { from + (to - from) * i / pieces, n / pieces }
   end
-  table.sort(p.log, function(a, b) return a[1] < b[1] end)
-  if #p.log > exact then
-    log.merge(p)
-  end
+  log.order(p)
 end
 
 -- What is gone is what a process remembers; who remembers nothing takes all for used, evenly.
@@ -322,10 +327,7 @@ function log.away(p, own)
     local age, n = e[1], e[2]
     p.log[#p.log + 1] = { now - age + p.guard, n }
   end
-  table.sort(p.log, function(a, b) return a[1] < b[1] end)
-  if #p.log > exact then
-    log.merge(p)
-  end
+  log.order(p)
 end
 
 function log.used(p)

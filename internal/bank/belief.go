@@ -77,11 +77,11 @@ func (l *belief) fresh() {
 
 func (l *belief) living() bool { return !l.discredited && l.alive() }
 
-// What a law must have free at first before it is tried: an eighth of its limit, or a dozen calls if that is less. What a log lets pass in the
+// What a law must have free at first before it is tried: an eighth of its limit, or sixteen calls if that is less. What a log lets pass in the
 // meantime is lost.
 const (
 	firstPart  = 1. / 8
-	firstCalls = 12
+	firstCalls = 16
 )
 
 // caution is the part of its limit that a law must have free before it is tried: at first that much, then half, three quarters …
