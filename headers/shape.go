@@ -67,7 +67,7 @@ func (s *Shape) learn(rd *reading) {
 
 // describes reports whether an answer that was read in full has that shape.
 func (o *outline) describes(rd *reading) bool {
-	if o == nil || rd.aged || len(rd.h) != o.headers || rd.told != len(o.telling) {
+	if o == nil || rd.aged || rd.canonical || len(rd.h) != o.headers || rd.told != len(o.telling) {
 		return false
 	}
 	for i := range o.telling {

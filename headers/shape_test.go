@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -154,4 +156,17 @@ func TestAShapeCostsNoAllocation(t *testing.T) {
 	h := countdown(9)
 	got := testing.AllocsPerRun(1000, func() { s.ParseInto(&r, h, 200, noon) })
 	require.Zero(t, int(got), "a shape is made once in 32 answers")
+}
+
+// An answer that somebody has put together by hand may hold one header in two spellings, and so have as many as the shape when they are one.
+func TestAShapeDescribesNoAnswerWithOddSpellings(t *testing.T) {
+	plain := http.Header{"X-Ratelimit-Limit": {"10"}, "X-Ratelimit-Remaining": {"9"}, "Server": {"a"}}
+	odd := http.Header{"X-Ratelimit-Limit": {"-1"}, "X-Ratelimit-Remaining": {"9"}, "Server": {"a"}, "x-ratelimit-limit": {"20"}}
+	var s Shape
+	var r Report
+	for range 2 {
+		s.ParseInto(&r, plain, http.StatusOK, time.Time{})
+	}
+	s.ParseInto(&r, odd, http.StatusOK, time.Time{}) // of another size, so it is read in full
+	assert.Nil(t, s.known.Load())
 }
