@@ -38,6 +38,8 @@ type announced struct {
 	steady bool // and it is known for a bucket
 	known  bool // and a declared limit counts the same unit
 
+	told *headers.Quota // what the answer says of it that is being read; nil = nothing
+
 	outstanding *outstanding // what calls under way will yet be charged; nil while none has been settled, or they are charged on arrival
 }
 
@@ -88,12 +90,8 @@ func (a *announced) network() mirror.Network {
 // read tells every mirror what an answer said of its quota, makes mirrors for quotas not met before, and reports whether a budget came,
 // went, or has a new limit.
 func (l *lane) read(w *waiter, a *answer) (news bool) {
-	for i := range a.report.Quotas {
-		if q := &a.report.Quotas[i]; q.Unit != flightsUnit {
-			news = l.meet(w, a, q) || news
-		}
-	}
-	news = l.limitFlights(a.report) || news
+	places, news := l.match(w, a)
+	news = l.limitFlights(places) || news
 	news = l.separate(w, a) || news
 	for i := 0; i < len(l.mirrors); i++ {
 		m := l.mirrors[i]
@@ -112,16 +110,43 @@ func (l *lane) read(w *waiter, a *answer) (news bool) {
 	return news
 }
 
-// meet makes a mirror for a quota that the key has none of yet. A limit alone is nothing to go by: nobody knows in what time it comes back.
-func (l *lane) meet(w *waiter, a *answer, q *headers.Quota) bool {
-	useful := q.Remaining.Known || q.Limit.Known && (q.Reset.Known || q.Window.Known)
-	if !useful || len(l.mirrors) == mostMirrors {
-		return false
+// match gives each quota of an answer to its mirror, which may have to be made, and finds the least cap on calls in flight.
+func (l *lane) match(w *waiter, a *answer) (places float64, news bool) {
+	places = math.Inf(1)
+	for i := range a.report.Quotas {
+		q := &a.report.Quotas[i]
+		if q.Unit == flightsUnit {
+			places = min(places, placesOf(q))
+			continue
+		}
+		m := l.mirrorOf(q)
+		if m == nil {
+			m = l.meet(w, a, q)
+			news = news || m != nil
+		}
+		if m != nil && m.told == nil {
+			m.told = q
+		}
 	}
+	return places, news
+}
+
+// mirrorOf is the mirror of a quota; nil = there is none yet.
+func (l *lane) mirrorOf(q *headers.Quota) *announced {
 	for _, m := range l.mirrors {
 		if m.id.of(q) {
-			return false
+			return m
 		}
+	}
+	return nil
+}
+
+// meet makes a mirror for a quota that the key has none of yet, unless there are too many. A limit alone is nothing to go by: nobody knows in what time
+// it comes back.
+func (l *lane) meet(w *waiter, a *answer, q *headers.Quota) *announced {
+	useful := q.Remaining.Known || q.Limit.Known && (q.Reset.Known || q.Window.Known)
+	if !useful || len(l.mirrors) == mostMirrors {
+		return nil
 	}
 	m := &announced{meterName: meterName{name: q.Name, unit: q.Unit, source: SourceServer}, lane: l, id: idOf(q), maker: w.order, first: l.sends + 1, mirror: mirror.New(a.sent)}
 	m.mirror.Spend(a.sent, w.cost.of(q.Unit))
@@ -129,28 +154,30 @@ func (l *lane) meet(w *waiter, a *answer, q *headers.Quota) bool {
 		m.mirror.Spend(a.received, float64(others)) // under way too, and nobody knows in what order they arrive
 	}
 	l.mirrors = append(l.mirrors, m)
-	return true
+	return m
 }
 
 // flightsUnit is the unit of a cap on calls in flight (draft-ietf-httpapi-ratelimit-headers-10; Sentry). It comes back with each answer and not
 // with time, so there is nothing to mirror.
 const flightsUnit = "concurrent-requests"
 
+// placesOf is how many calls in flight a quota of that unit allows; no bound if it does not say.
+func placesOf(q *headers.Quota) float64 {
+	if !q.Limit.Known || q.Limit.Value < 1 {
+		return math.Inf(1)
+	}
+	return q.Limit.Value
+}
+
 // limitFlights adopts the least of the caps on calls in flight that an answer tells, but none above the configured one, and gives it up when it
 // is told no more.
-func (l *lane) limitFlights(r *headers.Report) (news bool) {
-	places, told := float64(math.MaxInt32), false
-	for i := range r.Quotas {
-		if q := &r.Quotas[i]; q.Unit == flightsUnit && q.Limit.Known && q.Limit.Value >= 1 {
-			places, told = min(places, max(q.Limit.Value*l.cfg.share, 1)), true
-		}
-	}
+func (l *lane) limitFlights(told float64) (news bool) {
 	most := int64(l.cfg.maxInFlight)
 	switch l.placesSilent++; {
-	case told:
+	case !math.IsInf(told, 1):
 		l.placesSilent = 0
-		if most == 0 || int64(places) < most {
-			most = int64(places)
+		if places := int64(max(min(told, math.MaxInt32)*l.cfg.share, 1)); most == 0 || places < most {
+			most = places
 		}
 	case l.placesSilent <= silence || l.places.Load() == most: // almost always
 		return false
@@ -167,8 +194,8 @@ func (id *quotaID) of(q *headers.Quota) bool {
 
 // hear tells the mirror what an answer said of its quota, which may be nothing.
 func (m *announced) hear(w *waiter, a *answer) (news bool) {
-	q := m.told(a.report)
-	spent := m.spent(w.ticket)
+	q, spent := m.told, m.spent(w.ticket)
+	m.told = nil
 	switch {
 	case q == nil && !spent:
 		return false // a call to another resource
@@ -193,16 +220,6 @@ func (m *announced) hear(w *waiter, a *answer) (news bool) {
 		m.window, m.proven, m.late, m.steady, news = window, proven, late, steady, true
 	}
 	return news
-}
-
-// told is what a report says of the quota; nil = nothing.
-func (m *announced) told(r *headers.Report) *headers.Quota {
-	for i := range r.Quotas {
-		if m.id.of(&r.Quotas[i]) {
-			return &r.Quotas[i]
-		}
-	}
-	return nil
 }
 
 // lostAnswer tells every mirror that a call is under way no longer, though no answer came.

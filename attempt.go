@@ -112,6 +112,13 @@ func (x *exchange) allow() {
 func (x *exchange) waited(d time.Duration) {
 	x.result.Held += x.w.held
 	x.result.Waited += d - x.w.held
+	if x.observed() {
+		x.tellWait(d)
+	}
+}
+
+// tellWait tells the observers of a time in the queue.
+func (x *exchange) tellWait(d time.Duration) {
 	if x.w.held > 0 {
 		x.emit(Event{Kind: KindWait, Cause: CauseHold, Duration: x.w.held, Attempt: x.result.Attempts + 1})
 	}
@@ -195,6 +202,15 @@ func (x *exchange) tellHold(held time.Duration, o *outcome) {
 
 // answered reads what an answer says, and tells the lane.
 func (x *exchange) answered(resp *http.Response) outcome {
+	if x.skims(resp) {
+		o := outcome{resp: resp}
+		x.lane.skim(&x.ticket, x.received)
+		x.learned = true
+		if x.observed() {
+			x.tell(&o, lesson{})
+		}
+		return o
+	}
 	r := x.t.readers.Get().(*reader)
 	braced := r.glance(x.t.cfg, &x.lane.shape, resp, x.received)
 	if braced {

@@ -33,6 +33,14 @@ func newNoop() *noop {
 	return &noop{h}
 }
 
+// scarce is likewise, with less than half of everything left: each answer is read in full.
+func scarce() *noop {
+	n := newNoop()
+	n.header.Set("X-Ratelimit-Remaining-Requests", "4999")
+	n.header.Set("X-Ratelimit-Remaining-Tokens", "99999000")
+	return n
+}
+
 func (n *noop) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		r.Body.Close()
@@ -69,8 +77,8 @@ func newPost(b *testing.B) *http.Request {
 	return req
 }
 
-func benchTransport(b *testing.B) *Transport {
-	tr, err := NewTransport(newNoop())
+func benchTransport(b *testing.B, base *noop) *Transport {
+	tr, err := NewTransport(base)
 	require.NoError(b, err)
 	b.Cleanup(func() { tr.Close() })
 	return tr
@@ -88,7 +96,8 @@ func BenchmarkGet(b *testing.B) {
 	req := newGet(b, api)
 	request := func(int) *http.Request { return req }
 	b.Run("base", func(b *testing.B) { benchmarkCalls(b, newNoop(), request) })
-	b.Run("throttle", func(b *testing.B) { benchmarkCalls(b, benchTransport(b), request) })
+	b.Run("throttle", func(b *testing.B) { benchmarkCalls(b, benchTransport(b, newNoop()), request) })
+	b.Run("throttle, each answer read", func(b *testing.B) { benchmarkCalls(b, benchTransport(b, scarce()), request) })
 	b.Run("peer go-retryablehttp", func(b *testing.B) { benchmarkCalls(b, peer(), request) })
 }
 
@@ -96,7 +105,7 @@ func BenchmarkPost2KB(b *testing.B) {
 	req := newPost(b)
 	request := func(int) *http.Request { return req }
 	b.Run("base", func(b *testing.B) { benchmarkCalls(b, newNoop(), request) })
-	b.Run("throttle", func(b *testing.B) { benchmarkCalls(b, benchTransport(b), request) })
+	b.Run("throttle", func(b *testing.B) { benchmarkCalls(b, benchTransport(b, newNoop()), request) })
 	b.Run("peer go-retryablehttp", func(b *testing.B) {
 		rt := peer()
 		benchmarkCalls(b, rt, func(int) *http.Request {
@@ -111,7 +120,7 @@ func BenchmarkGetUnderDeadline(b *testing.B) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	req := newGet(b, api).WithContext(ctx)
-	benchmarkCalls(b, benchTransport(b), func(int) *http.Request { return req })
+	benchmarkCalls(b, benchTransport(b, newNoop()), func(int) *http.Request { return req })
 }
 
 func BenchmarkGet1000Hosts(b *testing.B) {
@@ -121,12 +130,13 @@ func BenchmarkGet1000Hosts(b *testing.B) {
 	}
 	request := func(i int) *http.Request { return reqs[i%len(reqs)] }
 	b.Run("base", func(b *testing.B) { benchmarkCalls(b, newNoop(), request) })
-	b.Run("throttle", func(b *testing.B) { benchmarkCalls(b, benchTransport(b), request) })
+	b.Run("throttle", func(b *testing.B) { benchmarkCalls(b, benchTransport(b, newNoop()), request) })
+	b.Run("throttle, each answer read", func(b *testing.B) { benchmarkCalls(b, benchTransport(b, scarce()), request) })
 }
 
 // Run with -cpu 1,2: two cores must not be slower than one.
 func BenchmarkGetParallel(b *testing.B) {
-	tr := benchTransport(b)
+	tr := benchTransport(b, newNoop())
 	var hosts atomic.Int32
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {

@@ -22,7 +22,7 @@ func spread(wait time.Duration) time.Duration {
 
 // holdFor lets nothing leave for d.
 func (l *lane) holdFor(d time.Duration) {
-	l.mu.Lock()
+	l.lock()
 	now := time.Now()
 	extended := l.hold.extend(now, now.Add(d), CauseHold)
 	if extended {
@@ -39,7 +39,7 @@ func (l *lane) holdFor(d time.Duration) {
 
 // resume ends a hold, for all that share the key.
 func (l *lane) resume() {
-	l.mu.Lock()
+	l.lock()
 	now := time.Now()
 	l.hold.release(now)
 	l.eachAccount(func(s *shared) { s.account.Resume() })
@@ -49,7 +49,7 @@ func (l *lane) resume() {
 
 // close ends every wait.
 func (l *lane) close() {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	l.gone = true
@@ -60,6 +60,7 @@ func (l *lane) close() {
 		})
 	}
 	l.disarm()
+	l.takeIn(now) // who has come since
 }
 
 // busy reports whether calls are under way that the lane must see the end of. An answer whose body is still open, or forgotten, is none unless
@@ -68,7 +69,7 @@ func (l *lane) busy() bool { return l.open > 0 || l.places.Load() > 0 && l.fligh
 
 // retire marks a lane as gone if nobody has used it for long and all that it knows is stale, and reports whether it did.
 func (l *lane) retire(now time.Time) bool {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	if l.waiting > 0 || l.busy() || l.hold.active(now) || now.Sub(l.lastUse) < idleLife {
 		return false

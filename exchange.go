@@ -58,7 +58,7 @@ type round struct {
 // start takes what is needed while RoundTrip runs.
 func (x *exchange) start() {
 	x.round = x.t.rounds.Get().(*round)
-	x.w = waiter{ticket: &x.ticket}
+	x.w.ticket = &x.ticket
 }
 
 // rest gives it back.

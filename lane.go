@@ -30,8 +30,11 @@ type lane struct {
 	units        atomic.Bool  // costs beyond requests matter: some budget counts them, or nobody knows yet
 	places       atomic.Int64 // calls in flight at most, as configured or, if fewer, announced; 0 = any number; it changes under mu
 	placesSilent int          // answers in a row that told no cap; guarded by mu
+	born         time.Time
+	intake       intake
+	ample        atomic.Int64 // answers that come within this time after born need not be read; it changes under mu
 
-	mu      sync.Mutex
+	mu      sync.Mutex // taken by lock
 	classes map[classID]*class
 	order   []*class // the same, to walk
 	claims  []claim  // of the current pick
@@ -75,7 +78,7 @@ type lane struct {
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newLane(key string, cfg *config, all *total, policies []budget.Policy, now time.Time) (*lane, error) {
-	l := &lane{key: key, cfg: cfg, all: all, lastUse: now, classes: map[classID]*class{}, byRoute: map[int][]*declared{}, shared: map[string]*declared{}}
+	l := &lane{key: key, cfg: cfg, all: all, born: now, lastUse: now, classes: map[classID]*class{}, byRoute: map[int][]*declared{}, shared: map[string]*declared{}}
 	var err error
 	if cfg.store != nil {
 		l.accounts = map[int]*shared{}
@@ -109,21 +112,30 @@ func (l *lane) enter(ctx context.Context, w *waiter) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if entered, err := l.come(w); entered || err != nil {
+		return err
+	}
+	return l.wait(ctx, w)
+}
+
+// come admits w if it need not wait, and else queues it, or refuses it at once. It, tryEnter and lineUp are three, and one after the other, for the
+// sake of a crowd whose stacks they would let grow.
+func (l *lane) come(w *waiter) (entered bool, err error) {
 	var ready chan struct{}
 	if l.crowded.Load() {
+		if l.joins(w) {
+			return false, nil
+		}
 		ready = newReady() // not under the lock: a crowd would wait for the memory
 	}
-	l.mu.Lock()
+	l.lock()
 	now := time.Now() // not before: many may stand at the lock
-	entered, err := l.tryEnter(w, now)
+	entered, err = l.tryEnter(w, now)
 	if !entered && err == nil {
 		entered, err = l.lineUp(w, now, ready)
 	}
 	l.mu.Unlock()
-	if entered || err != nil {
-		return err
-	}
-	return l.wait(ctx, w)
+	return entered, err
 }
 
 // newReady is what a waiter is told by that it may go, or that it may not.
@@ -160,13 +172,11 @@ func (l *lane) pass(w *waiter, now time.Time) {
 	l.spend(w, &ruling{at: now}, now)
 }
 
-// lineUp queues w, or refuses it at once; ready may be nil. It and tryEnter are two, and one after the other, for the sake of the crowd whose
-// stacks they would let grow.
+// lineUp queues w, or refuses it at once; ready may be nil.
 func (l *lane) lineUp(w *waiter, now time.Time, ready chan struct{}) (entered bool, err error) {
 	if w.ready = ready; ready == nil {
 		w.ready = newReady()
 	}
-	w.cause, w.by = CauseQueue, ""
 	l.push(w)
 	if !l.idleUntilAlarm(w, now) {
 		l.pump(now)
@@ -175,21 +185,26 @@ func (l *lane) lineUp(w *waiter, now time.Time, ready chan struct{}) (entered bo
 		w.ready = nil // it need not wait
 		return w.err == nil, w.err
 	}
-	r := ruling{ever: true}
-	l.judge(&r, w, now)
-	if err = l.full(w); err == nil {
-		err = l.refuse(w, r, now)
-	}
-	if err != nil {
+	if err = l.review(w, now); err != nil {
 		w.ready = nil
 		l.drop(w)
 		l.pump(now)
-		return false, err
+	}
+	return false, err
+}
+
+// review is why w, which has just been queued, need not wait; nil = it may, and then it notes what for.
+func (l *lane) review(w *waiter, now time.Time) error {
+	r := ruling{ever: true}
+	l.judge(&r, w, now)
+	err := l.full(w)
+	if err == nil {
+		err = l.refuse(w, r, now)
 	}
 	if r.at.After(now) {
 		w.waitsFor(&r)
 	}
-	return false, nil
+	return err
 }
 
 // errGone says that the lane was evicted between look-up and entry.
@@ -199,9 +214,11 @@ var errGone = errors.New("throttle: lane is gone")
 func (l *lane) push(w *waiter) {
 	l.seq++
 	w.seq = l.seq
+	w.cause, w.by = CauseQueue, ""
 	w.class.queue.push(w)
 	l.waiting++
 	l.crowded.Store(true)
+	l.ample.Store(0) // who waits wants to know what is left
 }
 
 // drop takes w out of the queue.
@@ -214,27 +231,34 @@ func (l *lane) drop(w *waiter) {
 
 // wait blocks until w is admitted or refused, its context ends, or its max wait is over.
 func (l *lane) wait(ctx context.Context, w *waiter) error {
-	var limit <-chan time.Time
 	if w.maxWait > 0 {
-		t := time.NewTimer(w.maxWait)
-		defer t.Stop()
-		limit = t.C
+		return l.waitAtMost(ctx, w)
 	}
-	var reason error
 	select {
 	case <-w.ready:
 		return w.err
 	case <-ctx.Done():
-		reason = ctx.Err()
-	case <-limit:
-		reason = ErrMaxWait
+		return l.abandon(w, ctx.Err())
 	}
-	return l.abandon(w, reason)
+}
+
+// waitAtMost is wait for those that have a max wait.
+func (l *lane) waitAtMost(ctx context.Context, w *waiter) error {
+	limit := time.NewTimer(w.maxWait)
+	defer limit.Stop()
+	select {
+	case <-w.ready:
+		return w.err
+	case <-ctx.Done():
+		return l.abandon(w, ctx.Err())
+	case <-limit.C:
+		return l.abandon(w, ErrMaxWait)
+	}
 }
 
 // abandon takes back a call that waits no longer. If it was admitted in the same moment, what it took is given back: it leaves no trace.
 func (l *lane) abandon(w *waiter, reason error) error {
-	l.mu.Lock()
+	l.lock()
 	now := time.Now()
 	if reason == ErrMaxWait {
 		l.pump(now) // who may wait until now may go now

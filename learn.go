@@ -29,14 +29,14 @@ const braceTime = 2 * peekTime
 
 // brace lets nobody leave while the body of a refusal is read: only then it is known how long the hold is, or that there is none.
 func (l *lane) brace(now time.Time) {
-	l.mu.Lock()
+	l.lock()
 	l.braced = now.Add(braceTime)
 	l.mu.Unlock()
 }
 
 // learn takes an answer into account, and looks who may go now.
 func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	now := a.received
 	l.net.learn(a.received.Sub(a.sent))
@@ -63,6 +63,7 @@ func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 	case a.kind == final:
 		l.outage = outage{}
 	}
+	l.gauge(a)
 	if l.waiting > 0 {
 		l.pump(time.Now()) // reading the answer may have taken a while
 	}
@@ -109,7 +110,7 @@ func (w *waiter) blindTo(r *headers.Report) bool {
 
 // leave gives back the slot of a call whose answer has ended.
 func (l *lane) leave(t *ticket) {
-	l.mu.Lock()
+	l.lock()
 	if t.flight == nil {
 		l.mu.Unlock()
 		return
@@ -138,7 +139,7 @@ func (l *lane) counts(now time.Time) bool {
 // lose gives back the slot of a call that brought no answer, and its units too if nothing reached the server. A broken one may mean
 // that the server is down; the hold that follows is returned.
 func (l *lane) lose(t *ticket, unsent, broken bool) (held time.Duration) {
-	l.mu.Lock()
+	l.lock()
 	now := time.Now()
 	if unsent {
 		l.undo(t, now)
@@ -150,6 +151,7 @@ func (l *lane) lose(t *ticket, unsent, broken bool) (held time.Duration) {
 	if broken {
 		held = l.suffer(t, now)
 	}
+	l.ample.Store(0) // an answer counts again, be it only as one
 	l.pump(now)
 	l.mu.Unlock()
 	l.all.give()
@@ -176,7 +178,7 @@ func (l *lane) land(t *ticket) {
 
 // settle replaces the estimated cost of a call by the actual one, once.
 func (l *lane) settle(x *exchange, actual budget.Cost) bool {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	t := &x.ticket
@@ -213,7 +215,7 @@ func (l *lane) settle(x *exchange, actual budget.Cost) bool {
 
 // reprice replaces the cost of a call that has been admitted and is not sent yet.
 func (l *lane) reprice(t *ticket, c cost) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	for m := range l.taken(t) {
@@ -231,7 +233,7 @@ func (l *lane) reprice(t *ticket, c cost) {
 
 // ask is why w could not wait for another attempt; nil = it can.
 func (l *lane) ask(w *waiter) error {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	if l.gone {

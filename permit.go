@@ -13,31 +13,33 @@ import (
 // concurrent use.
 type Permit struct {
 	x     exchange
+	call  Call
 	ended atomic.Bool
 }
 
 // Acquire waits in the lane of c.Key until c.Cost may be spent. c is merged with a Call in ctx. An error is a *LimitError, or that of ctx,
 // and means that nothing was spent.
 func (t *Transport) Acquire(ctx context.Context, c Call) (*Permit, error) {
-	outer, _ := FromContext(ctx)
-	c = c.over(outer)
-	if c.Cost == nil {
-		c.Cost = oneRequest // a cost function would want a request to look at
-	}
-	p := &Permit{x: exchange{t: t, call: &c}}
-	x := &p.x
-	x.start()
-	defer x.rest()
-	x.ctx = exchangeContext{ctx, x}
-	err := x.acquire(ctx)
-	if c.Result != nil {
-		x.result.Stop = stopOf(err, Finished)
-		*c.Result = x.result
-	}
-	if err != nil {
+	p := newPermit(t, ctx, &c)
+	if err := p.x.acquire(); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// newPermit is a permit that has not been given yet. It stands apart from Acquire, like all that copies much, for the sake of a crowd whose stacks need
+// not grow then.
+func newPermit(t *Transport, ctx context.Context, c *Call) *Permit {
+	p := &Permit{x: exchange{t: t}}
+	p.x.call, p.x.ctx = &p.call, exchangeContext{ctx, &p.x}
+	p.call = *c
+	if outer, ok := FromContext(ctx); ok {
+		p.call = c.over(outer)
+	}
+	if p.call.Cost == nil {
+		p.call.Cost = oneRequest // a cost function would want a request to look at
+	}
+	return p
 }
 
 // oneRequest is a cost that says so. It never changes.
@@ -47,7 +49,22 @@ var oneRequest = budget.Cost{}
 var errNoKey = errors.New("the Call of an Acquire has no Key, which says whose quota it draws on")
 
 // acquire waits until a call without a request may spend its cost.
-func (x *exchange) acquire(ctx context.Context) error {
+func (x *exchange) acquire() error {
+	x.start()
+	err := x.introduce()
+	if err == nil {
+		err = x.enter()
+	}
+	x.rest() // not if the user's function panics, which may still hold on to parts of it
+	if result := x.call.Result; result != nil {
+		x.result.Stop = stopOf(err, Finished)
+		*result = x.result
+	}
+	return err
+}
+
+// introduce works out what a call without a request is.
+func (x *exchange) introduce() error {
 	c := x.call
 	x.result.Key = c.Key
 	if c.Key == "" {
@@ -60,8 +77,8 @@ func (x *exchange) acquire(ctx context.Context) error {
 		return x.drop(err)
 	}
 	x.w.mute, x.w.priority, x.w.bypass = true, c.Priority, x.bypasses()
-	x.w.deadline, _ = ctx.Deadline()
-	return x.enter()
+	x.w.deadline, _ = x.ctx.Deadline()
+	return nil
 }
 
 // Settle replaces the cost that was acquired by the actual one, once, before Done or after it: what was too much is given back, what
@@ -84,7 +101,7 @@ func (p *Permit) Cancel() {
 
 // cancel gives back the slot and the units of a permit.
 func (l *lane) cancel(x *exchange) {
-	l.mu.Lock()
+	l.lock()
 	now := time.Now()
 	l.undo(&x.ticket, now)
 	x.settled = true

@@ -63,7 +63,7 @@ func (c *config) checkNames(own []budget.Policy) error {
 // setPolicies replaces the budgets of the key. What was spent stays spent, and everybody who waits is looked at again. With a policy function it
 // is left to the next call, since its answer may depend on the new ones.
 func (l *lane) setPolicies(policies []budget.Policy) error {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	l.asks.Store(true)
 	if l.cfg.policyFunc != nil {
@@ -77,7 +77,7 @@ func (l *lane) waitingFor() (req *http.Request, asks bool) {
 	if l.cfg.policyFunc == nil || !l.asks.Load() {
 		return nil, false
 	}
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	for _, c := range l.order {
 		if w := c.queue.head(); w != nil {
@@ -89,7 +89,7 @@ func (l *lane) waitingFor() (req *http.Request, asks bool) {
 
 // answerPolicies takes what is declared now, if that was asked for.
 func (l *lane) answerPolicies(policies []budget.Policy) error {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	if !l.asks.Load() {
 		return nil

@@ -14,6 +14,13 @@ type claim struct {
 
 // pump admits everybody who may go now, and sets the timer for whoever is next. l.mu must be held.
 func (l *lane) pump(now time.Time) {
+	l.dispatch(now)
+	for !l.intake.open.Load() && l.takeIn(now) { // it has just been shut, and nobody else will look
+		l.dispatch(now)
+	}
+}
+
+func (l *lane) dispatch(now time.Time) {
 	due := l.due(now)
 	for l.waiting > 0 {
 		w, r, next := l.pick(now)
@@ -175,7 +182,7 @@ func (w *waiter) partOf(c claim) float64 {
 // kick looks again who may go, as a store has news.
 func (l *lane) kick() {
 	now := time.Now()
-	l.mu.Lock()
+	l.lock()
 	l.eachAccount(func(s *shared) {
 		if s.account.Resumed().After(l.hold.since) {
 			l.hold.release(now)
@@ -195,7 +202,10 @@ func (l *lane) arm(now, at time.Time) {
 		return
 	}
 	l.alarm = at
-	if d := at.Sub(now); l.timer == nil {
+	d := at.Sub(now)
+	l.intake.due.Store(int64(at.Sub(l.born)))
+	l.intake.open.Store(d <= soon && l.waiting >= throng && l.cfg.maxQueue == 0)
+	if l.timer == nil {
 		l.timer = time.AfterFunc(d, l.tick)
 	} else {
 		l.timer.Reset(d)
@@ -203,6 +213,7 @@ func (l *lane) arm(now, at time.Time) {
 }
 
 func (l *lane) disarm() {
+	l.intake.open.Store(false)
 	if !l.alarm.IsZero() {
 		l.alarm = time.Time{}
 		l.timer.Stop()
@@ -210,7 +221,7 @@ func (l *lane) disarm() {
 }
 
 func (l *lane) tick() {
-	l.mu.Lock()
+	l.lock()
 	l.pump(time.Now())
 	l.mu.Unlock()
 }

@@ -79,7 +79,7 @@ func (l *lane) separate(w *waiter, a *answer) (news bool) {
 		if m == named || m.unit != named.unit || m.name == "" || m.beside || named.beside {
 			continue
 		}
-		if m.told(a.report) != nil {
+		if m.told != nil {
 			news = news || m.apart || named.apart
 			m.beside, named.beside, m.apart, named.apart = true, true, false, false
 		} else if !m.apart || !named.apart {
@@ -140,10 +140,8 @@ func (l *lane) named(r *headers.Report) *announced {
 		if r.Quotas[i].Name == "" {
 			continue
 		}
-		for _, m := range l.mirrors {
-			if m.id.of(&r.Quotas[i]) {
-				return m
-			}
+		if m := l.mirrorOf(&r.Quotas[i]); m != nil {
+			return m
 		}
 	}
 	return nil

@@ -81,7 +81,7 @@ func (t *Transport) Snapshot() []KeyState {
 }
 
 func (l *lane) snapshot(now time.Time) KeyState {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	s := KeyState{Key: l.key, Waiting: l.waiting, InFlight: l.flights.len, MaxInFlight: int(l.places.Load())}
 	if f := l.flights.oldest; f != nil {

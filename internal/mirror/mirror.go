@@ -146,7 +146,7 @@ func (m *Mirror) aloft(t moment) float64 {
 	return m.sends.total - max(m.ends.total, m.sends.upTo(t-hanging))
 }
 
-// At is the earliest moment a call of n units may leave, as far as is known now; it may be past. A lone call must cross alone:
+// At is the earliest moment a call of n units may leave, as far as is known now, and never before now. A lone call must cross alone:
 // nothing else may be sent until its answer is back. waiting is the units wanted by all who wait, this one included. When only
 // an answer on its way can tell, at is when that answer is expected: the lane asks again then, and at every answer.
 // ever is false when the quota can never hold n.
@@ -157,6 +157,9 @@ func (m *Mirror) At(now time.Time, n, waiting float64, net Network) (at time.Tim
 	}
 	m.turn(t)
 	when, lone := m.when(t, n, waiting, net)
+	if when <= t {
+		return now, lone, true
+	}
 	return m.epoch.Add(when), lone, true
 }
 
@@ -175,7 +178,7 @@ func (m *Mirror) lawful(t moment, n, waiting float64, net Network) (at moment, l
 	switch {
 	case !m.known:
 		return t, true
-	case m.contact.full(m.aloft(t), n):
+	case m.contact.answers < acquainted && m.contact.full(m.aloft(t), n):
 		return m.atAnswer(t, net), false
 	case m.law == bucketLaw:
 		return m.whenBucket(t, n, waiting, net)
