@@ -44,7 +44,7 @@ func (p Policy) checkMultiplier() error {
 		return nil
 	case m < minGrowth:
 		return fmt.Errorf("backoff: Multiplier %v is too close to 1: use 1 (constant) or at least %v", m, minGrowth)
-	case float64(p.Initial)*(m-1) < 1:
+	case p.Initial >= 0 && float64(p.Initial)*(m-1) < 1:
 		return fmt.Errorf("backoff: Initial %v times %v rounds to itself: raise one of them", p.Initial, m)
 	}
 	return nil

@@ -51,6 +51,10 @@ func TestValidateReportsEverythingAtOnce(t *testing.T) {
 	}
 }
 
+func TestValidateReportsAFaultOnce(t *testing.T) {
+	assert.NotContains(t, backoff.Policy{Initial: -time.Second}.Validate().Error(), "\n")
+}
+
 func TestJitterHasANameForEveryKind(t *testing.T) {
 	assert.Equal(t, "full", backoff.Full.String())
 	assert.Equal(t, "equal", backoff.Equal.String())

@@ -23,8 +23,8 @@ func (b *batch) dryRun() int {
 	l.add("to send", "%d requests", c.toSend())
 	for _, model := range slices.Sorted(maps.Keys(c.models)) {
 		m := c.models[model]
-		l.add("model", "%q: %d requests, %d to %d tokens (prompts alone to longest answers), at least %v by the given limits",
-			model, m.requests, m.prompt, m.all, round(b.leastFor(model, m)))
+		l.add("model", "%q: %d requests, %d to %d tokens (prompts alone to longest answers)%s",
+			model, m.requests, m.prompt, m.all, b.timeFor(model, m))
 	}
 	fmt.Fprint(out, l)
 	if c.rejected > 0 {
@@ -33,7 +33,15 @@ func (b *batch) dryRun() int {
 	return exitDone
 }
 
-// leastFor is the least time for the requests of a model by its declared limits, with prompts alone; zero if nothing is declared.
+// timeFor tells the least time for the requests of a model, if limits are given that tell it.
+func (b *batch) timeFor(model string, m *load) string {
+	if len(b.settings.policiesOf(model)) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", at least %v by the given limits", round(b.leastFor(model, m)))
+}
+
+// leastFor is the least time for the requests of a model by its declared limits, with prompts alone.
 func (b *batch) leastFor(model string, m *load) (least time.Duration) {
 	for _, p := range b.settings.policiesOf(model) {
 		p = p.Resolve()

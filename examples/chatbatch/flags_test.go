@@ -145,6 +145,7 @@ func TestADryRunKnowsWhatIsDone(t *testing.T) {
 		assert.Equal(t, exitDone, d.code)
 		assert.Contains(t, d.stderr, "4 answered before")
 		assert.Contains(t, d.stderr, "to send   2 requests")
+		assert.NotContains(t, d.stderr, "limits", "none are given")
 	})
 }
 

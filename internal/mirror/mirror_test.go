@@ -161,3 +161,15 @@ func TestAmendingLeavesNothingUnderWay(t *testing.T) {
 	assert.Zero(t, m.flying())
 	assert.Zero(t, m.sends.total)
 }
+
+// Of a quota whose edge nobody has crossed yet, nothing is used any more once its reset has passed.
+func TestStateAfterTheFirstReset(t *testing.T) {
+	k := newTalk(t, 100)
+	end := k.calls(20, 0, 100, 10*s)
+	assert.InDelta(t, 20, k.m.State(epoch.Add(end)).Used, 1)
+	after := k.m.State(epoch.Add(time.Minute))
+	assert.Zero(t, after.Used)
+	assert.Equal(t, 100.0, after.Available)
+	k.send(time.Minute)
+	assert.InDelta(t, 1, k.m.State(epoch.Add(time.Minute+s)).Used, 1)
+}

@@ -57,9 +57,11 @@ func (m *Mirror) available(t moment) float64 {
 		return min(m.bucket.line(t)-m.sends.total, m.limitOr()) - m.kept(0)
 	case logLaw:
 		return m.limitOr() - m.kept(0) - (m.sends.total - m.journal.upTo(t-m.length.value))
-	default:
-		return m.free(0)
 	}
+	if at, known, _ := m.edgeOf(); m.law == undecided && known && t >= at { // by the server's word everything is back, though nothing has proved it
+		return m.limitOr() - m.kept(0) - (m.sends.total - m.sends.upTo(at))
+	}
+	return m.free(0)
 }
 
 // next is when available will grow.
