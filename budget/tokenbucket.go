@@ -88,11 +88,27 @@ func (b *tokenBucket) holds(n float64) time.Time {
 func (b *tokenBucket) Take(now time.Time, n float64) {
 	switch {
 	case !(n > 0):
-	case b.begun && b.owed+n <= b.batch() && now.Before(b.holds(b.p.Burst)):
+	case !b.begun || b.owed+n > b.batch():
+		b.move(now, n)
+	case now.Before(b.holds(b.p.Burst)):
 		b.owed += n
-	default:
+	case !b.takeFull(now, n):
 		b.move(now, n)
 	}
+}
+
+// takeFull takes n off a bucket that is full again soon after lim was charged, as one is that is larger than what is asked of it: what lim has
+// gathered beyond the burst is owed. It reports whether it could: where little is in the bucket, or much time has passed, sums would be off in digits
+// that matter.
+func (b *tokenBucket) takeFull(now time.Time, n float64) bool {
+	since := now.Sub(b.last)
+	gathered := b.level + b.rate*since.Seconds()
+	owed := gathered - b.p.Burst + n
+	if b.p.Burst < batchTokens || since > time.Second || owed > b.batch() || gathered >= float64(b.room)*b.grain {
+		return false
+	}
+	b.owed, b.full = owed, now
+	return true
 }
 
 func (b *tokenBucket) Give(now time.Time, n float64) { b.move(now, -n) }
