@@ -69,7 +69,7 @@ func (x *exchange) enter() error {
 	if x.w.ready == nil {
 		x.sent = x.w.start
 		if err == nil {
-			x.spared(&x.w.spared)
+			x.spared(x.w.spared)
 			return nil
 		}
 	} else {
@@ -129,7 +129,7 @@ func (x *exchange) tellWait(d time.Duration) {
 
 // spared tells what a call that never waits would have waited for.
 func (x *exchange) spared(r *ruling) {
-	if !r.at.After(x.w.start) {
+	if r == nil || !r.at.After(x.w.start) {
 		return // almost always
 	}
 	e := Event{Kind: KindBypass, Cause: r.cause, Budget: r.by.String(), Attempt: x.result.Attempts + 1}

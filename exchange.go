@@ -28,7 +28,7 @@ type exchange struct {
 	nested   bool                    // another Transport of this package is outside, and does the retrying
 	closed   bool                    // the caller's body has been handed to the base, which closes it
 	ended    atomic.Bool             // RoundTrip is over
-	finished atomic.Bool             // and so is the answer's body
+	finished atomic.Bool             // and so is the answer's body, or the work that a permit is for
 
 	body    answerBody // of the answer that is handed out, see watch
 	result  Result

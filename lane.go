@@ -166,7 +166,8 @@ func (l *lane) tryEnter(w *waiter, now time.Time) (entered bool, err error) {
 // pass admits a call that never waits.
 func (l *lane) pass(w *waiter, now time.Time) {
 	if len(l.cfg.observers) > 0 {
-		w.spared = l.rule(w, now)
+		r := l.rule(w, now)
+		w.spared = &r
 	}
 	l.all.force()
 	l.spend(w, &ruling{at: now}, now)

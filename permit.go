@@ -3,7 +3,6 @@ package throttle
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"github.com/seed-18ca0a92/throttle/budget"
@@ -12,9 +11,8 @@ import (
 // Permit is the right to do one piece of work that is not HTTP. The first of Done and Cancel ends it; another one has no effect. Safe for
 // concurrent use.
 type Permit struct {
-	x     exchange
-	call  Call
-	ended atomic.Bool
+	x    exchange
+	call Call
 }
 
 // Acquire waits in the lane of c.Key until c.Cost may be spent. c is merged with a Call in ctx. An error is a *LimitError, or that of ctx,
@@ -87,14 +85,14 @@ func (p *Permit) Settle(actual budget.Cost) { p.x.settle(actual) }
 
 // Done says that the work was done: its slot is free.
 func (p *Permit) Done() {
-	if p.ended.CompareAndSwap(false, true) {
+	if p.x.finished.CompareAndSwap(false, true) {
 		p.x.lane.leave(&p.x.ticket)
 	}
 }
 
 // Cancel says that nothing was done: everything is given back, and there is nothing to settle any more.
 func (p *Permit) Cancel() {
-	if p.ended.CompareAndSwap(false, true) {
+	if p.x.finished.CompareAndSwap(false, true) {
 		p.x.lane.cancel(&p.x)
 	}
 }

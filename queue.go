@@ -31,7 +31,7 @@ type waiter struct {
 	held   time.Duration // how much of its wait was a hold
 	cause  Cause         // what the rest was for, as last seen
 	by     string        // the budget, if it was one
-	spared ruling        // of one that never waits: what it would have waited for; zero unless somebody is told
+	spared *ruling       // of one that never waits: what it would have waited for; nil unless somebody is told
 
 	seq        uint64 // order of arrival in the lane
 	prev, next *waiter
