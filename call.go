@@ -115,10 +115,12 @@ const (
 	HopelessRefusal               // a refusal that no waiting heals
 	RetryBudgetSpent              // retries of failures were a fifth of the key's calls already
 	Cancelled                     // the caller's context ended, or the transport was closed
+	QueueFull                     // as many others waited as may
+	Inadmissible                  // it could never leave: its cost is invalid or more than a budget can hold, or the policy function refused it
 )
 
 var stopNames = [...]string{"finished", "attempts spent", "hold too long", "wait too long", "deadline too near",
-	"body not replayable", "not idempotent", "hopeless refusal", "retry budget spent", "cancelled"}
+	"body not replayable", "not idempotent", "hopeless refusal", "retry budget spent", "cancelled", "queue full", "inadmissible"}
 
 // String is the reason in words.
 func (s Stop) String() string { return nameOf(stopNames[:], uint8(s)) }

@@ -195,6 +195,22 @@ func TestOBS01LogIsNotFlooded(t *testing.T) {
 	}
 }
 
+// Whoever closes a transport before a crowd has left it is told so once, not a thousand times.
+func TestLogSumsUpWhoIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		o := newLogObserver(slog.New(slog.NewTextHandler(&out, nil)))
+		for range 1000 {
+			o.Observe(t.Context(), Event{Kind: KindDrop, Key: "a", Err: ErrClosed})
+		}
+		assert.Equal(t, 1, strings.Count(out.String(), "\n"))
+		time.Sleep(logEvery)
+		out.Reset()
+		o.Observe(t.Context(), Event{Kind: KindDrop, Key: "a", Err: ErrClosed})
+		assert.Contains(t, out.String(), "calls=1000")
+	})
+}
+
 func TestLogSumsUpWhatItLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -217,7 +233,7 @@ func TestLogSumsUpWhatItLeftOut(t *testing.T) {
 		for i := range 2 * logKeysMost {
 			wait(itoa(i), time.Second)
 		}
-		assert.LessOrEqual(t, len(o.keys), logKeysMost)
+		assert.LessOrEqual(t, len(o.waits), logKeysMost)
 		out.Reset()
 		for _, e := range []Event{{Kind: KindHold}, {Kind: KindDrop}, {Kind: KindDegraded}, {Kind: KindForgotten}, {Kind: KindSend}, {Kind: KindDone}} {
 			o.Observe(t.Context(), e)
@@ -290,7 +306,7 @@ func TestNamesOfEverything(t *testing.T) {
 	assert.Equal(t, "backoff", CauseBackoff.String())
 	assert.Equal(t, "shared", SourceShared.String())
 	assert.Equal(t, "unknown", Stop(200).String())
-	assert.Len(t, stopNames, int(Cancelled)+1)
+	assert.Len(t, stopNames, int(Inadmissible)+1)
 	assert.Len(t, kindNames, int(KindDone)+1)
 	assert.Len(t, causeNames, int(CauseBackoff)+1)
 }

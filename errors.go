@@ -72,8 +72,8 @@ func (e *LimitError) Error() string {
 	} else if e.Cause != CauseNone {
 		fmt.Fprintf(&b, " (%v)", e.Cause)
 	}
-	if e.Wait > 0 {
-		fmt.Fprintf(&b, ": needs %v", e.Wait.Round(time.Millisecond))
+	if need := e.Wait.Round(time.Millisecond); need > 0 {
+		fmt.Fprintf(&b, ": needs %v", need)
 	}
 	if e.Cap > 0 {
 		fmt.Fprintf(&b, ", allowed %v", e.Cap)

@@ -267,7 +267,7 @@ func TestAcquireRefusesWhatMakesNoSense(t *testing.T) {
 		r := Result{Attempts: 7}
 		_, err = tr.Acquire(t.Context(), Call{Key: "k", Cost: tokens(-1), Result: &r})
 		require.ErrorAs(t, err, &limit)
-		assert.Equal(t, Result{Key: "k"}, r)
+		assert.Equal(t, Result{Key: "k", Stop: Inadmissible}, r)
 		assert.Len(t, rec.of(KindDrop), 2)
 	})
 }

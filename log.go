@@ -10,13 +10,13 @@ import (
 // What is worth a line, and how often: a busy queue makes thousands of waits a minute, and nobody reads a log of those.
 const (
 	logWaitsFrom = time.Second      // shorter waits are never logged
-	logEvery     = 10 * time.Second // a key has at most one line of waits in this time; the next one sums up
+	logEvery     = 10 * time.Second // a key has at most one line of waits, and one of refusals, in this time; the next one sums up
 	logKeysMost  = 1024             // keys whose lines are counted apart; beyond, the counts start anew
 )
 
-// WithLogger logs what a person wants to know. At Info: holds, and waits of a second or more, summed up in one line per key in ten seconds, so that
-// a busy queue never floods the log. At Warn: calls refused here, a shared store that went away or came back, bodies never closed. Default: nothing
-// is logged.
+// WithLogger logs what a person wants to know. At Info: holds, and waits of a second or more. At Warn: calls refused here, a shared store that went
+// away or came back, bodies never closed. Waits and calls refused are summed up in one line per key in ten seconds, so that a busy queue, or
+// the end of one, never floods the log. Default: nothing is logged.
 func WithLogger(l *slog.Logger) Option {
 	return single("WithLogger", l != nil, func(c *config) { c.logger = l })
 }
@@ -25,19 +25,20 @@ func WithLogger(l *slog.Logger) Option {
 type logObserver struct {
 	log *slog.Logger
 
-	mu   sync.Mutex
-	keys map[string]*waitLog
+	mu      sync.Mutex
+	waits   map[string]*tally // by key
+	refused map[string]*tally // likewise
 }
 
-// waitLog is what has been left unsaid of one key's waits.
-type waitLog struct {
+// tally is what has been left unsaid of one key.
+type tally struct {
 	next    time.Time // when the next line may be written
 	count   int
 	longest time.Duration
 }
 
 func newLogObserver(l *slog.Logger) *logObserver {
-	return &logObserver{log: l, keys: map[string]*waitLog{}}
+	return &logObserver{log: l, waits: map[string]*tally{}, refused: map[string]*tally{}}
 }
 
 // Observe writes a line, or counts for a later one.
@@ -48,9 +49,9 @@ func (o *logObserver) Observe(ctx context.Context, e Event) {
 			o.wait(ctx, e)
 		}
 	case KindHold:
-		o.log.LogAttrs(ctx, slog.LevelInfo, "throttle: on hold", slog.String("key", e.Key), slog.Duration("for", e.Duration), slog.Int("status", e.Status))
+		o.hold(ctx, e)
 	case KindDrop:
-		o.log.LogAttrs(ctx, slog.LevelWarn, "throttle: refused here", slog.String("key", e.Key), slog.Any("err", e.Err))
+		o.refuse(ctx, e)
 	case KindDegraded:
 		o.log.LogAttrs(ctx, slog.LevelWarn, "throttle: shared store", slog.String("key", e.Key), slog.Any("err", e.Err))
 	case KindForgotten:
@@ -58,26 +59,23 @@ func (o *logObserver) Observe(ctx context.Context, e Event) {
 	}
 }
 
+func (o *logObserver) hold(ctx context.Context, e Event) {
+	attrs := []slog.Attr{slog.String("key", e.Key), slog.Duration("for", e.Duration.Round(time.Millisecond))}
+	if e.Status != 0 {
+		attrs = append(attrs, slog.Int("status", e.Status))
+	}
+	o.log.LogAttrs(ctx, slog.LevelInfo, "throttle: on hold", attrs...)
+}
+
+func (o *logObserver) refuse(ctx context.Context, e Event) {
+	if said, due := o.count(o.refused, e); due {
+		o.log.LogAttrs(ctx, slog.LevelWarn, "throttle: refused here", slog.String("key", e.Key), slog.Int("calls", said.count), slog.Any("err", e.Err))
+	}
+}
+
 func (o *logObserver) wait(ctx context.Context, e Event) {
-	now := time.Now()
-	o.mu.Lock()
-	w := o.keys[e.Key]
-	if w == nil {
-		if len(o.keys) == logKeysMost {
-			clear(o.keys)
-		}
-		w = new(waitLog)
-		o.keys[e.Key] = w
-	}
-	w.count++
-	w.longest = max(w.longest, e.Duration)
-	said := *w
-	quiet := now.Before(w.next)
-	if !quiet {
-		*w = waitLog{next: now.Add(logEvery)}
-	}
-	o.mu.Unlock()
-	if quiet {
+	said, due := o.count(o.waits, e)
+	if !due {
 		return
 	}
 	what := "throttle: waited"
@@ -86,4 +84,27 @@ func (o *logObserver) wait(ctx context.Context, e Event) {
 	}
 	o.log.LogAttrs(ctx, slog.LevelInfo, what, slog.String("key", e.Key), slog.String("cause", e.Cause.String()),
 		slog.String("budget", e.Budget), slog.Int("calls", said.count), slog.Duration("longest", said.longest))
+}
+
+// count adds an event to its key's tally, and reports whether it is time to say what has come together.
+func (o *logObserver) count(all map[string]*tally, e Event) (said tally, due bool) {
+	now := time.Now()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t := all[e.Key]
+	if t == nil {
+		if len(all) == logKeysMost {
+			clear(all)
+		}
+		t = new(tally)
+		all[e.Key] = t
+	}
+	t.count++
+	t.longest = max(t.longest, e.Duration)
+	if now.Before(t.next) {
+		return tally{}, false
+	}
+	said = *t
+	*t = tally{next: now.Add(logEvery)}
+	return said, true
 }

@@ -40,7 +40,7 @@ func (n *network) learn(trip time.Duration) {
 
 // generous is the share of a window that may be given away for certainty: a thousandth is less than anybody notices, and in a minute it is
 // more than most networks are uneven.
-const generous = 1000
+const generous = 100
 
 // over is the guard for a limit that is counted over a window. Where the window is long, as much as the answers differ costs next to nothing,
 // even if it is the server that makes them differ.

@@ -116,14 +116,19 @@ func stopOf(err error, otherwise Stop) Stop {
 	switch {
 	case errors.Is(err, ErrMaxHold):
 		return HoldTooLong
-	case errors.Is(err, ErrMaxWait), errors.Is(err, ErrQueueFull):
+	case errors.Is(err, ErrMaxWait):
 		return WaitTooLong
+	case errors.Is(err, ErrQueueFull):
+		return QueueFull
 	case errors.Is(err, context.DeadlineExceeded):
 		return DeadlineTooNear
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrClosed):
 		return Cancelled
 	case errors.Is(err, errGetBody):
 		return BodyNotReplayable
+	}
+	if limit := (*LimitError)(nil); errors.As(err, &limit) {
+		return Inadmissible
 	}
 	return otherwise
 }

@@ -162,7 +162,7 @@ func limitText(b throttle.BudgetState) string {
 	if b.Window == 0 {
 		return fmt.Sprintf("limit %s, %v", amount(b.Limit), b.Source)
 	}
-	return fmt.Sprintf("limit %s per %v, %v", amount(b.Limit), b.Window, b.Source)
+	return fmt.Sprintf("limit %s per %v, %v", amount(b.Limit), round(b.Window), b.Source)
 }
 
 // tightest is the budget that has the smallest part of its limit left.
