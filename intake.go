@@ -73,27 +73,29 @@ func (l *lane) lock() {
 }
 
 // takeIn queues the newcomers, and reports whether there were any. They are all plain, so what one of a class waits for all do: where thousands come
-// at once, the lane is not held longer than it takes to link them.
+// at once, the lane is not held longer than it takes to link them. Who has been told is somebody else's already.
 func (l *lane) takeIn(now time.Time) bool {
 	w := l.intake.take()
 	if w == nil {
 		return false
 	}
 	l.lastUse = now
-	var first *waiter // of its class
+	var of *class // whose first newcomer has been looked at
+	var cause Cause
+	var by string
 	var err error
 	for w != nil {
 		next := w.next
 		w.next = nil
-		switch {
-		case !l.queueUp(w):
-		case first == nil || first.class != w.class:
-			first, err = w, l.review(w, now)
-		default:
-			w.cause, w.by = first.cause, first.by
-		}
-		if w.queued() && err != nil {
-			l.fail(w, err, now)
+		if l.queueUp(w) {
+			if w.class != of {
+				err = l.review(w, now)
+				of, cause, by = w.class, w.cause, w.by
+			}
+			w.cause, w.by = cause, by
+			if err != nil {
+				l.fail(w, err, now)
+			}
 		}
 		w = next
 	}

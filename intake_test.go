@@ -164,3 +164,25 @@ func TestIntakeIsEmptiedWhenItIsShut(t *testing.T) {
 	assert.NotNil(t, late.flight)
 	assert.False(t, l.intake.open.Load())
 }
+
+// Who is refused at the intake is not looked at any more once told: its record may be in use again by then, which the race detector sees.
+func TestRefusedAtTheIntake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const scarce = "http://api.example/scarce"
+		c, tr := client(t, newServer(always), WithPolicies(budget.PerSecond(1000).WithBurst(1)), WithRoute("/scarce", budget.PerDay(30)))
+		flood(t, c, 30, scarce)
+		var gone sync.WaitGroup
+		for range 2 * throng {
+			gone.Go(func() { get(c, api) })
+		}
+		time.Sleep(10 * time.Millisecond)
+		require.True(t, tr.find("api.example").intake.open.Load())
+		for range throng {
+			gone.Go(func() {
+				_, _, err := get(c, scarce)
+				assert.ErrorIs(t, err, ErrMaxHold)
+			})
+		}
+		gone.Wait()
+	})
+}
