@@ -10,16 +10,25 @@ import (
 // answers then, and a hundred thousand for half a percent of them.
 const ampleTime = 10 * time.Millisecond
 
-// skims reports whether an answer need not be read: it is a success among others that left enough of everything, and no function of the user's is to
-// see it.
+// skims reports whether an answer need not be read, and takes note then that it has come: it is a success among others that left enough of everything,
+// it asks for no wait, and no function of the user's is to see it.
 func (x *exchange) skims(resp *http.Response) bool {
-	cfg := x.t.cfg
-	return resp.StatusCode/100 == 2 && cfg.report == nil && cfg.verdict == nil && x.received.Sub(x.lane.born) < time.Duration(x.lane.ample.Load())
+	cfg, l := x.t.cfg, x.lane
+	if resp.StatusCode/100 != 2 || cfg.report != nil || cfg.verdict != nil || x.received.Sub(l.born) >= time.Duration(l.ample.Load()) {
+		return false
+	}
+	return resp.Header["Retry-After"] == nil && l.skim(&x.w, x.received)
 }
 
-// skim takes note that the answer of a call has come, and of nothing that it says.
-func (l *lane) skim(t *ticket, now time.Time) {
+// skim takes note that the answer of a call has come, and of nothing that it says; unless the call went elsewhere than the one whose answer was read,
+// for it may have to tell of another quota.
+func (l *lane) skim(w *waiter, now time.Time) bool {
 	l.lock()
+	defer l.mu.Unlock()
+	if l.ampleAt != placeOf(w) {
+		return false
+	}
+	t := w.ticket
 	l.gate.answered(t)
 	l.answer(t)
 	for _, m := range l.mirrors {
@@ -28,16 +37,22 @@ func (l *lane) skim(t *ticket, now time.Time) {
 		}
 	}
 	if l.waiting > 0 {
-		l.pump(now)
+		l.pump(time.Now())
 	}
-	l.mu.Unlock()
+	return true
 }
 
-// gauge notes how long the answers that follow a need not be read.
-func (l *lane) gauge(a *answer) {
+// place is where calls go whose answers tell of the same quotas.
+type place struct{ method, path string }
+
+func placeOf(w *waiter) place { return place{methodOf(w.req), w.path()} }
+
+// gauge notes how long the answers that follow that of w need not be read.
+func (l *lane) gauge(w *waiter, a *answer) {
 	var until time.Duration
 	if a.status/100 == 2 && a.kind == final && l.leavesAmple(a.received) {
 		until = a.received.Sub(l.born) + ampleTime
+		l.ampleAt = placeOf(w)
 	}
 	l.ample.Store(int64(until))
 }

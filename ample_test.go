@@ -117,3 +117,52 @@ func TestRefusalAmongPlentyIsRead(t *testing.T) {
 		assert.GreaterOrEqual(t, time.Since(before), 7*time.Second)
 	})
 }
+
+// A call that goes elsewhere may have to tell of a quota of its own, and does so each time just after another one.
+func TestAnswerFromElsewhereIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newRefilling()
+		c, tr := client(t, s)
+		usual := s.reply
+		s.reply = func(n int, r *http.Request) reply {
+			if r.URL.Path != "/search" {
+				return usual(n, r)
+			}
+			return reply{header: fields("X-RateLimit-Limit", "30", "X-RateLimit-Remaining", "29", "X-RateLimit-Reset", "60", "X-RateLimit-Resource", "search")}
+		}
+		for range 100 {
+			get(c, api)
+			time.Sleep(15 * time.Millisecond)
+		}
+		get(c, api)
+		get(c, "http://api.example/search")
+		state, _ := tr.State("api.example")
+		require.Len(t, state.Budgets, 2)
+		assert.Equal(t, "search", state.Budgets[1].Name)
+	})
+}
+
+// A success may ask for a wait too, such as 202 Accepted: the caller is told each time.
+func TestWaitThatASuccessAsksForIsNoted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newRefilling()
+		c, _ := client(t, s)
+		usual := s.reply
+		s.reply = func(n int, r *http.Request) reply {
+			a := usual(n, r)
+			if n > 101 {
+				a.status, a.header["Retry-After"] = http.StatusAccepted, "5"
+			}
+			return a
+		}
+		for range 100 {
+			get(c, api)
+			time.Sleep(15 * time.Millisecond)
+		}
+		get(c, api)
+		resp, _, err := get(c, api)
+		require.NoError(t, err)
+		result, _ := ResultOf(resp)
+		assert.Equal(t, 5*time.Second, result.Asked)
+	})
+}

@@ -204,7 +204,6 @@ func (x *exchange) tellHold(held time.Duration, o *outcome) {
 func (x *exchange) answered(resp *http.Response) outcome {
 	if x.skims(resp) {
 		o := outcome{resp: resp}
-		x.lane.skim(&x.ticket, x.received)
 		x.learned = true
 		if x.observed() {
 			x.tell(&o, lesson{})

@@ -41,9 +41,10 @@ func (h *hold) release(now time.Time) {
 	}
 }
 
-// heldOf is how much of the time since w came was spent on hold. A hold may have begun before w did: when the answer came that tells of it.
+// heldOf is how much of the time since w came was spent on hold. A hold may have begun before w did: when the answer came that tells of it. And w may
+// have come after now, while others were looked at.
 func (l *lane) heldOf(w *waiter, now time.Time) time.Duration {
-	return min(l.hold.clock(now)-w.heldAt, now.Sub(w.start))
+	return max(min(l.hold.clock(now)-w.heldAt, now.Sub(w.start)), 0)
 }
 
 // clock is the time spent on hold up to now.

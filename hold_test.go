@@ -114,3 +114,9 @@ func TestAnEmptyDayTellsThoseWhoWait(t *testing.T) {
 		assert.Zero(t, s.Waiting)
 	})
 }
+
+// Where newcomers are taken in while others are looked at, some are younger than the look.
+func TestNobodyWasHeldBeforeItCame(t *testing.T) {
+	now := time.Now()
+	assert.Zero(t, new(lane).heldOf(&waiter{start: now.Add(time.Millisecond)}, now))
+}

@@ -9,8 +9,8 @@ import (
 // goroutines begin at once, the lane would else be theirs: whoever is put off while it holds the mutex keeps the timer waiting too. The zero value
 // is shut.
 type intake struct {
-	open   atomic.Bool  // who comes may stand here: the timer is about to look; it changes under the lane's mutex
-	due    atomic.Int64 // when the timer does, since the lane was born; likewise
+	crowd  atomic.Pointer[class] // whose newcomers may stand here, for the timer is about to look; nil = shut; it changes under the lane's mutex
+	due    atomic.Int64          // when the timer does, since the lane was born; likewise
 	newest atomic.Pointer[waiter]
 }
 
@@ -44,15 +44,30 @@ func (w *waiter) plain() bool {
 	return w.maxWait == 0 && w.deadline.IsZero() && w.priority == 0 && !w.again && !w.bypass && w.cost.requests == 1 && w.cost.others == nil
 }
 
+// crowd is the class in which most wait, if they are so many that a plain newcomer changes nothing before the timer fires; nil = there is none. Newcomers
+// of another class may go at once. Where the server has resources of its own, only who has the mutex knows who belongs where.
+func (l *lane) crowd() (most *class) {
+	if l.waiting < throng || l.cfg.maxQueue > 0 || l.resources.byPath != nil {
+		return nil
+	}
+	least := throng
+	for _, c := range l.order {
+		if n := c.queue.from(0); n >= least {
+			most, least = c, n
+		}
+	}
+	return most
+}
+
 // joins lets a plain newcomer join a crowd without the mutex, and reports whether it did.
 func (l *lane) joins(w *waiter) bool {
-	if !l.intake.open.Load() || !w.plain() {
+	if c := l.intake.crowd.Load(); c == nil || c.id.routes != w.routes || !w.plain() {
 		return false
 	}
 	w.ready, w.start = newReady(), time.Now()
 	l.intake.stand(w)
 	switch {
-	case !l.intake.open.Load(): // perhaps the last look was before
+	case l.intake.crowd.Load() == nil: // perhaps the last look was before
 		l.lock()
 	case w.start.Sub(l.born) < time.Duration(l.intake.due.Load()) || !l.mu.TryLock():
 		return true
@@ -73,27 +88,29 @@ func (l *lane) lock() {
 }
 
 // takeIn queues the newcomers, and reports whether there were any. They are all plain, so what one of a class waits for all do: where thousands come
-// at once, the lane is not held longer than it takes to link them.
+// at once, the lane is not held longer than it takes to link them. Who has been told is somebody else's already.
 func (l *lane) takeIn(now time.Time) bool {
 	w := l.intake.take()
 	if w == nil {
 		return false
 	}
 	l.lastUse = now
-	var first *waiter // of its class
+	var of *class // whose first newcomer has been looked at
+	var cause Cause
+	var by string
 	var err error
 	for w != nil {
 		next := w.next
 		w.next = nil
-		switch {
-		case !l.queueUp(w):
-		case first == nil || first.class != w.class:
-			first, err = w, l.review(w, now)
-		default:
-			w.cause, w.by = first.cause, first.by
-		}
-		if w.queued() && err != nil {
-			l.fail(w, err, now)
+		if l.queueUp(w) {
+			if w.class != of {
+				err = l.review(w, now)
+				of, cause, by = w.class, w.cause, w.by
+			}
+			w.cause, w.by = cause, by
+			if err != nil {
+				l.fail(w, err, now)
+			}
 		}
 		w = next
 	}

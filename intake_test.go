@@ -153,7 +153,7 @@ func TestIntakeIsEmptiedWhenItIsShut(t *testing.T) {
 		l.push(newcomer())
 	}
 	l.pump(now)
-	require.True(t, l.intake.open.Load())
+	require.NotNil(t, l.intake.crowd.Load())
 	late := newcomer()
 	late.start = now
 	l.intake.stand(late)
@@ -162,5 +162,54 @@ func TestIntakeIsEmptiedWhenItIsShut(t *testing.T) {
 		l.pump(now)
 	}
 	assert.NotNil(t, late.flight)
-	assert.False(t, l.intake.open.Load())
+	assert.Nil(t, l.intake.crowd.Load())
+}
+
+// Who is refused at the intake is not looked at any more once told: its record may be in use again by then, which the race detector sees.
+func TestRefusedAtTheIntake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const scarce, other = "http://api.example/scarce", "http://api.example/other"
+		s := newServer(always)
+		s.latency = time.Second
+		c, tr := client(t, s, WithPolicies(budget.PerSecond(1000).WithBurst(1)), WithRoute("/scarce", budget.PerDay(200)))
+		var gone sync.WaitGroup
+		for range 200 + 6*throng {
+			gone.Go(func() { get(c, scarce) })
+		}
+		synctest.Wait()
+		for range 4 * throng {
+			gone.Go(func() { get(c, other) })
+		}
+		time.Sleep(1300 * time.Millisecond) // after the first answer, some of the others go
+		l := tr.find("api.example")
+		require.True(t, l.intake.crowd.Load() == l.order[1])
+		for range throng {
+			gone.Go(func() {
+				_, _, err := get(c, scarce)
+				assert.ErrorIs(t, err, ErrMaxHold)
+			})
+		}
+		gone.Wait()
+	})
+}
+
+// A crowd of one class keeps nobody waiting who draws on other budgets.
+func TestOtherClassesDoNotStandAtTheIntake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const slow, fast = "http://api.example/slow", "http://api.example/fast"
+		c, _ := client(t, newServer(always), WithRoute("/slow", budget.PerSecond(200).WithBurst(1)))
+		flood(t, c, 2, slow)
+		var gone sync.WaitGroup
+		for range 4 * throng {
+			gone.Go(func() { get(c, slow) })
+		}
+		time.Sleep(50 * time.Millisecond)
+		start := time.Now()
+		flood(t, c, 2*throng, fast)
+		for range 10 {
+			get(c, fast)
+		}
+		assert.Zero(t, time.Since(start))
+		gone.Wait()
+	})
 }

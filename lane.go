@@ -42,6 +42,7 @@ type lane struct {
 	waiting int
 	seq     uint64 // of the newest arrival
 	sends   uint64 // calls that have left
+	ampleAt place  // to which
 
 	ofKey     []*declared
 	byRoute   map[int][]*declared

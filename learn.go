@@ -63,7 +63,7 @@ func (l *lane) learn(w *waiter, a *answer) (learned lesson) {
 	case a.kind == final:
 		l.outage = outage{}
 	}
-	l.gauge(a)
+	l.gauge(w, a)
 	if l.waiting > 0 {
 		l.pump(time.Now()) // reading the answer may have taken a while
 	}

@@ -15,7 +15,7 @@ type claim struct {
 // pump admits everybody who may go now, and sets the timer for whoever is next. l.mu must be held.
 func (l *lane) pump(now time.Time) {
 	l.dispatch(now)
-	for !l.intake.open.Load() && l.takeIn(now) { // it has just been shut, and nobody else will look
+	for l.intake.crowd.Load() == nil && l.takeIn(now) { // it has just been shut, and nobody else will look
 		l.dispatch(now)
 	}
 }
@@ -204,7 +204,11 @@ func (l *lane) arm(now, at time.Time) {
 	l.alarm = at
 	d := at.Sub(now)
 	l.intake.due.Store(int64(at.Sub(l.born)))
-	l.intake.open.Store(d <= soon && l.waiting >= throng && l.cfg.maxQueue == 0)
+	if d <= soon {
+		l.intake.crowd.Store(l.crowd())
+	} else {
+		l.intake.crowd.Store(nil)
+	}
 	if l.timer == nil {
 		l.timer = time.AfterFunc(d, l.tick)
 	} else {
@@ -213,7 +217,7 @@ func (l *lane) arm(now, at time.Time) {
 }
 
 func (l *lane) disarm() {
-	l.intake.open.Store(false)
+	l.intake.crowd.Store(nil)
 	if !l.alarm.IsZero() {
 		l.alarm = time.Time{}
 		l.timer.Stop()

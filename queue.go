@@ -225,6 +225,16 @@ func (q *queue) head() *waiter {
 	return q.levels[0].head()
 }
 
+// from is how many have at least that priority.
+func (q *queue) from(priority int) (n int) {
+	for _, v := range q.levels {
+		if v.priority >= priority {
+			n += v.again.len + v.fresh.len
+		}
+	}
+	return n
+}
+
 // near reports whether w is among those that are looked at to find who may leave.
 func (q *queue) near(w *waiter) bool {
 	other := q.head()
