@@ -19,12 +19,26 @@ func ByHost(req *http.Request) string {
 
 // plainHost reports whether h is spelled canonically already, which almost every host is: this keeps the hot path free of copies.
 func plainHost(h string) bool {
-	for i := 0; i < len(h); i++ {
-		if c := h[i]; 'A' <= c && c <= 'Z' || c == ':' || c >= punyFirstRune {
+	name, port, ported := strings.Cut(h, ":")
+	if ported && !plainPort(port) {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; 'A' <= c && c <= 'Z' || c >= punyFirstRune {
 			return false
 		}
 	}
-	return h != "" && h[len(h)-1] != '.'
+	return name != "" && name[len(name)-1] != '.'
+}
+
+// plainPort reports whether p can be no scheme's own port.
+func plainPort(p string) bool {
+	for i := 0; i < len(p); i++ {
+		if p[i] < '0' || p[i] > '9' {
+			return false
+		}
+	}
+	return p != "" && p != "80" && p != "443"
 }
 
 func canonicalHost(u *url.URL) string {
