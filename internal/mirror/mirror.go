@@ -58,6 +58,7 @@ type Mirror struct {
 	contact contact
 	filling filling
 	grid    grid
+	hollow  hollow
 	others  sharing
 	reserve reserve
 	word    word
