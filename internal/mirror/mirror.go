@@ -59,6 +59,7 @@ type Mirror struct {
 	filling filling
 	grid    grid
 	hollow  hollow
+	brief   brief
 	others  sharing
 	reserve reserve
 	word    word
