@@ -39,6 +39,7 @@ func (m *Mirror) learnBucket(r *reading) {
 		b.promise.test(r)
 		if r.refused && b.line(r.sent) >= m.sends.upTo(r.sent) && !m.others.present(r.received) {
 			b.mistaken(r)
+			m.filling = filling{} // what resets have shown is no longer true
 		}
 	}
 	m.steepen(r)

@@ -121,6 +121,7 @@ type heights struct {
 	since           moment
 	closed, filling float64 // of the two batches that follow
 	closedAt        moment
+	heard           moment // when the newest answer came: a call that left later knows of them all
 }
 
 func (h *heights) forget() {
@@ -135,9 +136,14 @@ func (h *heights) add(r *reading) {
 	}
 	h.filling = min(h.filling, r.sureHi)
 	h.least = min(h.least, r.sureHi)
+	h.heard = max(h.heard, r.received)
 }
 
-// below says whether an answer stands above a settled height by more than slack.
+// below says whether an answer stands above a height by more than slack that was known when its call left.
 func (h *heights) below(r *reading, slack float64) bool {
-	return r.sent >= h.since && r.sureLo > h.settled+slack
+	floor := h.settled
+	if r.sent >= h.heard {
+		floor = h.least
+	}
+	return r.sent >= h.since && r.sureLo > floor+slack
 }

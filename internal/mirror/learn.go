@@ -79,6 +79,10 @@ func (m *Mirror) adopt(a *Answer, r *reading) {
 
 // judge lets every part of the mirror see the reading.
 func (m *Mirror) judge(r *reading, net Network) {
+	if m.hollow.yes() {
+		m.learnHollow(r)
+		return
+	}
 	if r.counted {
 		if r.regrid {
 			m.window.forget()

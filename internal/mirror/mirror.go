@@ -58,6 +58,8 @@ type Mirror struct {
 	contact contact
 	filling filling
 	grid    grid
+	hollow  hollow
+	brief   brief
 	others  sharing
 	reserve reserve
 	word    word

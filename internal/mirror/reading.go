@@ -43,6 +43,13 @@ func (m *Mirror) read(a *Answer, net Network) reading {
 	if q.Limit.Known {
 		r.limit = q.Limit.Value
 	}
+	if m.hollow.hear(&r) {
+		m.unlearn()
+	}
+	if m.hollow.yes() {
+		r.counted = false
+		return r
+	}
 	r.regrid = m.grid.hear(r.left, r.limit, r.cost)
 	r.slack = m.grid.width()
 	if m.late.notice(&r); m.late.yes {

@@ -133,3 +133,12 @@ func changed(limit float64) func(*world, *upstream, []*process) {
 		w.after(30*time.Second, func() { up.change(w.now, limit) })
 	}
 }
+
+// slowed lets a bucket of the same burst refill ten times more slowly from mid-run on.
+func slowed(w *world, up *upstream, _ []*process) {
+	b := up.server.(*tokenBucket)
+	w.after(20*time.Second, func() {
+		b.refill(w.now)
+		b.rate /= 10
+	})
+}

@@ -164,7 +164,15 @@ func TestChangesAreFollowed(t *testing.T) {
 		judge(t, k.name+", limit raised threefold", up, want{ratio: 1.03, late: late, per1000: 2})
 		judge(t, k.name+", limit cut to a third", down, want{ratio: 1.02, per1000: 3})
 	}
-	s := job(offStep, 16, uniform(10*time.Millisecond), forms["up"], fixed(quota, minute))
+	for name, f := range map[string]form{"up": forms["up"], "exact": millis} {
+		s := job(600, 16, uniform(10*time.Millisecond), f, tokens(10, 60))
+		s.script = slowed
+		judge(t, "bucket that slows down, resets "+name, s, want{ratio: 1.03, per1000: 8})
+	}
+	s := job(300, 16, uniform(10*time.Millisecond), millis, tokens(5, 5))
+	s.script = slowed
+	judge(t, "small bucket that slows down", s, want{ratio: 1.03, per1000: 20})
+	s = job(offStep, 16, uniform(10*time.Millisecond), forms["up"], fixed(quota, minute))
 	s.script = before(func(w *world, up *upstream) { askMany(up, 200, w.now, 0) })
 	judge(t, "window used before", s, want{ratio: 1.005})
 	s.serve = tokens(50, 100)

@@ -62,7 +62,7 @@ func (m *Mirror) free(n float64) float64 {
 func (m *Mirror) whenWindow(t moment, n float64, net Network) (at moment, lone bool) {
 	edge, known, sure := m.edgeOf()
 	if n <= m.free(n) {
-		at := m.others.pace(t, m.last, n)
+		at := max(m.others.pace(t, m.last, n), m.whenLast(n))
 		if !known || at < edge {
 			return at, false
 		}
@@ -92,7 +92,7 @@ func (m *Mirror) learnWindow(r *reading, net Network) {
 		verdict = m.prove(r, net)
 		m.cross(verdict, r)
 	case m.rose(r):
-		if verdict = m.prove(r, net); verdict == windowLaw {
+		if verdict = m.prove(r, net); verdict == windowLaw && !m.tooBrief(r) {
 			m.cross(verdict, r)
 		} else {
 			verdict = bucketLaw
@@ -113,6 +113,7 @@ func (m *Mirror) heed(r *reading) {
 	m.window.edge.hear(r)
 	m.level(r)
 	if r.counted {
+		m.askBrief(r)
 		m.watch(r, m.window.supply, 0)
 	}
 }
@@ -149,8 +150,11 @@ func (m *Mirror) rose(r *reading) bool {
 	slack := w.doubtful + 1
 	if !spent {
 		slack += w.repeated
+		if r.left == w.left {
+			slack += r.cost
+		}
 	}
-	return (spent || r.left != w.left) && w.heights.below(r, slack)
+	return w.heights.below(r, slack)
 }
 
 // level takes in what an answer from this window says of its supply.

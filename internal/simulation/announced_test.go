@@ -42,6 +42,13 @@ var exact = throttletest.Announce{Round: throttletest.Exact}
 // patient is a client that outlasts an outage without a hint: its calls may be processed twice, and have many attempts.
 var patient = []throttle.Option{throttle.WithMaxAttempts(30), throttle.WithIdempotent(func(*http.Request) bool { return true })}
 
+// neverLeft is a server that says of every call that nothing is left, whatever is.
+var neverLeft = []throttle.Option{throttle.WithReport(func(r *headers.Report, _ *http.Response, _ func() []byte) {
+	for i := range r.Quotas {
+		r.Quotas[i].Remaining = headers.Some(0.0)
+	}
+})}
+
 // others is what somebody else draws of a window that ten processes share.
 const others = 360
 
@@ -94,6 +101,10 @@ var announcedScenarios = []scenario{
 		calls: work, want: want{ratio: 1.005, per1000: 0, rough: 1, wait: throughBucket}},
 	{name: "token bucket, full burst, headers", server: server(limits(throttletest.TokenBucket(quota, window, quota)), told(throttletest.Announce{Dialect: headers.OpenAI})),
 		calls: work, want: want{ratio: 1.005, per1000: 0}},
+	{name: "token bucket, never anything left", server: server(limits(throttletest.TokenBucket(quota, window, 60)), told(throttletest.Announce{})),
+		client: neverLeft, calls: work, want: want{ratio: 1.02, per1000: 0, workers: everyWorkers[1:]}},
+	{name: "token bucket, full within a second", server: server(limits(throttletest.TokenBucket(10, time.Second, 5)), told(throttletest.Announce{})),
+		calls: quota, want: want{ratio: 1.05, per1000: 0, workers: everyWorkers[1:]}},
 	{name: "token bucket, declared", server: server(limits(throttletest.TokenBucket(quota, window, 60))),
 		client: declare(budget.PerMinute(quota).WithBurst(60)), calls: work, want: want{ratio: 1.005, per1000: 0, wait: throughBucket}},
 	{name: "token bucket, declared too high", server: server(limits(throttletest.TokenBucket(quota, window, 60)), told(throttletest.Announce{Dialect: headers.OpenAI})),

@@ -67,6 +67,8 @@ var changeScenarios = []scenario{
 		calls: work, want: want{ratio: 1.03, per1000: 1, check: follow(bucketRaised, time.Minute, 30), note: tellFollowed(bucketRaised), workers: everyWorkers[1:]}},
 	{name: "bucket cut to a third", server: server(limits(throttletest.TokenBucket(quota, window, 60).ChangedTo(quota/3, changed)), told(throttletest.Announce{Dialect: headers.OpenAI})),
 		calls: work, want: want{ratio: 1.03, per1000: 1, check: follow(bucketCut, 10*time.Second, 45), note: tellFollowed(bucketCut)}},
+	{name: "small bucket cut to a tenth, no hint", server: server(limits(throttletest.TokenBucket(quota/2, window, 5).ChangedTo(quota/20, changed)), told(throttletest.Announce{Dialect: headers.OpenAI}), mute),
+		calls: quota, want: want{ratio: 1.03, per1000: 10, workers: everyWorkers[1:]}},
 	{name: "raised, only Retry-After", server: server(limits(throttletest.TokenBucket(quota, window, 60).ChangedTo(3*quota, changed))),
 		calls: 2 * work, want: want{check: follow(bucketRaised, time.Minute, 30), per1000: 30, note: tellFollowed(bucketRaised), workers: []int{16}, jitters: []time.Duration{usualJitter}}},
 	{name: "cut, only Retry-After", server: server(limits(throttletest.TokenBucket(quota, window, 60).ChangedTo(quota/3, changed))),
