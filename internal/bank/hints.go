@@ -69,6 +69,7 @@ func (b *Bank) hear(id uint64, sent, now instant, wait time.Duration) {
 	h := told(id, sent, now, wait)
 	if len(b.words.hints) == 0 {
 		b.name(h, wait)
+		b.shorten(wait)
 	}
 	b.words.keep(h)
 }
@@ -78,6 +79,15 @@ func (b *Bank) name(h hint, wait time.Duration) {
 	for _, span := range clockSpans() {
 		if span > time.Second && wait <= span {
 			b.laws = append(b.laws, &belief{law: newNamedWindow(span, h)})
+		}
+	}
+}
+
+// shorten adds logs of the seldom spans in which the wait fits.
+func (b *Bank) shorten(wait time.Duration) {
+	for _, span := range seldomSpans() {
+		if wait <= span {
+			b.laws = append(b.laws, &belief{law: newSlidingLog(span, false)})
 		}
 	}
 }

@@ -11,6 +11,9 @@ func logSpans() []time.Duration {
 	return []time.Duration{time.Second, 10 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 24 * time.Hour}
 }
 
+// seldomSpans are not worth a refusal of every server, but of one that names a wait as short.
+func seldomSpans() []time.Duration { return []time.Duration{2 * time.Second, 5 * time.Second} }
+
 // learn makes the laws, at the first refusal.
 func (b *Bank) learn() {
 	if b.laws != nil {

@@ -79,6 +79,8 @@ var blindScenarios = []scenario{
 		calls: 500, want: want{ratio: 1.125, per1000: 21, uneven: 1.55, alone: 1.16, short: lateBurst}},
 	{name: "bucket of burst 1, blind", server: one(throttletest.TokenBucket(300, window, 1)),
 		calls: 500, want: want{ratio: 1.09, per1000: 21, uneven: 1.45, alone: 1.12, short: lateBurst}},
+	{name: "log of two seconds, Retry-After", server: server(limits(throttletest.SlidingLog(60, 2*time.Second))),
+		calls: 600, want: want{ratio: 1.25, per1000: 25, rough: 40, uneven: 1.45, crowd: 20}},
 	{name: "concurrency, blind", server: one(throttletest.Concurrency(8)),
 		calls: work, want: want{ratio: idle * 1.04, per1000: 2.3, rough: 5, uneven: mostIdle * 1.1, short: noisyOrder}},
 	{name: "outage, blind", server: one(throttletest.TokenBucket(quota, window, 60)), varied: down(503, 20*time.Second, 45*time.Second),
