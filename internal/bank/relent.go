@@ -2,10 +2,11 @@ package bank
 
 import "time"
 
-// relent finds a law when none is left, by giving up the least that helps: the estimate of the jitter, for a window that has proved itself; the
-// limit of the law that has; the belief in the server's words; that the last streak of refusals was no outage; the estimate of the jitter, for
-// any law; that windows have the edges they usually have. Else the server counts in another way than it did: the older half of the evidence goes. If that happens again and again, others
-// draw on the same quota, and no counter over our own calls can explain anything.
+// relent finds a law when none is left, by giving up the least that helps: the estimate of the jitter, for a window that has proved itself;
+// the limit of the law that has; the belief in the server's words; that the last streak of refusals was no outage; the estimate of the
+// jitter, for any law; that windows have the edges they usually have. Else the server counts in another way than it did: the older half
+// of the evidence goes. If that happens again and again, others draw on the same quota, and no counter over our own calls can explain
+// anything.
 func (b *Bank) relent(now instant) *belief {
 	if b.lapses.habit(now, b.tape.upTo(b.tape.settled).sure) || b.words.deaf {
 		return b.share(now)
