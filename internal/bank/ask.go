@@ -31,7 +31,11 @@ func (b *Bank) ask(until instant) instant {
 		return b.outage.ask(b.trial.since, until)
 	case l.windowed() && l.right >= l.nextAsk() && b.worthAsking(l.state().Window, until):
 		// Those that took the last places have surely arrived by then, and a wait named in whole seconds is no longer than the law's.
-		return until - (until - b.trial.since - 4*b.guard()).Truncate(time.Second)
+		step := time.Second
+		if b.chance { // and a window of a second would never be doubted
+			step = min(step, l.state().Window/4)
+		}
+		return until - (until - b.trial.since - 4*b.guard()).Truncate(step)
 	}
 	return until
 }

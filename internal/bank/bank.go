@@ -119,7 +119,7 @@ func (b *Bank) when(now instant, inFlight int) (at instant, lone bool) {
 	if over := b.canaryOver(); over > now {
 		return over, false
 	}
-	if float64(b.tape.flying()-b.tape.slow) >= b.ramp.width { // not inFlight: a body that still flows is no unanswered call
+	if float64(b.tape.flying()-b.tape.slow) >= b.ramp.width && !b.agreed(now, inFlight) { // not inFlight: a body that still flows is no unanswered call
 		return b.nextLong(), false
 	}
 	if due := b.due(); due > now {

@@ -105,6 +105,20 @@ func (b *Bank) disputed(s *scene) bool {
 	return false
 }
 
+// agreed is whether all living laws let a call go, and the one in force is a dear log that was right once: then nothing is learned by a slow start.
+func (b *Bank) agreed(now instant, inFlight int) bool {
+	if log, ok := b.law().(*slidingLog); !ok || !log.dear() || b.obeyed.right == 0 {
+		return false
+	}
+	s := b.scene(now, inFlight)
+	for _, l := range b.laws {
+		if l != b.obeyed && l.living() && l.at(s) > s.now {
+			return false
+		}
+	}
+	return true
+}
+
 // scene is the present. It is the same one each time, so that none goes to the heap.
 func (b *Bank) scene(now instant, inFlight int) *scene {
 	b.present = scene{tape: &b.tape, now: now, inFlight: inFlight, guard: b.guard(), latency: b.net.Latency}

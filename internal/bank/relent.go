@@ -2,15 +2,16 @@ package bank
 
 import "time"
 
-// relent finds a law when none is left, by giving up the least that helps: the limit of the law that has proved itself; the belief in the
-// server's words; that the last streak of refusals was no outage; the estimate of the jitter; that windows have the edges they usually
-// have. Else the server counts in another way than it did: the older half of the evidence goes. If that happens again and again, others
-// draw on the same quota, and no counter over our own calls can explain anything.
+// relent finds a law when none is left, by giving up the least that helps: the estimate of the jitter, for a window that has proved itself;
+// the limit of the law that has; the belief in the server's words; that the last streak of refusals was no outage; the estimate of the
+// jitter, for any law; that windows have the edges they usually have. Else the server counts in another way than it did: the older half
+// of the evidence goes. If that happens again and again, others draw on the same quota, and no counter over our own calls can explain
+// anything.
 func (b *Bank) relent(now instant) *belief {
 	if b.lapses.habit(now, b.tape.upTo(b.tape.settled).sure) || b.words.deaf {
 		return b.share(now)
 	}
-	if b.renew(now) && b.obeyed.living() {
+	if b.reconcile() || b.renew(now) && b.obeyed.living() {
 		return b.obeyed
 	}
 	for _, give := range []func() bool{b.deafen, b.forgive, b.strain, b.edge} {
@@ -27,6 +28,22 @@ func (b *Bank) relent(now instant) *belief {
 			return best
 		}
 	}
+}
+
+// reconcile doubles the guard if that explains what killed a window that has proved itself: a call that overtook more than was thought possible
+// is more likely than a limit that has changed by one.
+func (b *Bank) reconcile() bool {
+	l := b.obeyed
+	if l == nil || !l.established || !l.windowed() || !b.strain() {
+		return false
+	}
+	b.restart()
+	if l.living() {
+		return true
+	}
+	b.reflex.strained = false
+	b.restart()
+	return false
 }
 
 // killedWithin is how long ago a refusal may be that killed a law: a first hold, and a round trip.

@@ -44,14 +44,15 @@ func (w *clockWindow) judge(e *evidence) {
 // heed compares the next edge with the server's own words, and learns from them where it is if it was named by them.
 func (w *clockWindow) heed(e *evidence, h hint) {
 	if h.rough {
-		w.compare(e, h, w.opening(e.at)+w.span)
+		edge := w.opening(e.at) + w.span
+		w.compare(e, h, edge, edge)
 		return
 	}
 	edge := w.opening(h.to + w.span/2) // the one nearest to the latest moment named
 	if earlier := edge - w.span; edge-w.slack > h.to && earlier >= h.from {
 		edge = earlier // a second, or less, that was told in whole seconds holds more than one edge
 	}
-	w.compare(e, hint{from: h.from, to: h.to + w.slack}, edge)
+	w.compare(e, hint{from: h.from, to: h.to + w.slack}, edge, edge)
 	w.denied = w.denied || h.from > e.at+w.span+2*e.guard // the next edge is nearer
 	if w.named && !w.denied {
 		latest := min(edge, h.to)
