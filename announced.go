@@ -84,7 +84,7 @@ func (a *announced) spent(t *ticket) bool {
 }
 
 func (a *announced) network() mirror.Network {
-	return mirror.Network{Guard: a.lane.net.over(a.window), Latency: a.lane.net.latency}
+	return mirror.Network{Guard: a.lane.net.over(a.window, generous), Latency: a.lane.net.latency}
 }
 
 // read tells every mirror what an answer said of its quota, makes mirrors for quotas not met before, and reports whether a budget came,

@@ -64,6 +64,7 @@ type declared struct {
 	bucket bool          // late timers are made up: only buckets lose by them
 	fill   time.Duration // the whole limit, or the burst, comes back in this time
 	since  uint64        // how many calls had left when it began to count
+	spare  time.Duration // the part of that which may be given away for certainty, as one in so many
 	guard  time.Duration // the most margin that this budget bears, see guardShare
 	mirror *announced    // counts the same limit from what the server says: this one only keeps count
 
@@ -98,6 +99,9 @@ func (d *declared) measure() {
 		d.fill = p.Spacing()
 	}
 	d.bucket = p.Algorithm == budget.TokenBucket || p.Algorithm == budget.LeakyBucket
+	if d.spare = cautious; d.bucket {
+		d.spare = generous
+	}
 	d.guard = time.Duration(float64(d.fill) * guardShare)
 }
 
@@ -117,7 +121,7 @@ func (d *declared) ready(now time.Time, n, _ float64) (time.Time, bool, bool) {
 		return time.Time{}, false, ever
 	}
 	if !at.IsZero() {
-		at = at.Add(min(d.guard, d.lane.net.over(d.fill)))
+		at = at.Add(min(d.guard, d.lane.net.over(d.fill, d.spare)))
 	}
 	return at, false, true
 }

@@ -39,13 +39,17 @@ func (n *network) learn(trip time.Duration) {
 }
 
 // generous is the share of a window that may be given away for certainty: a thousandth is less than anybody notices, and in a minute it is
-// more than most networks are uneven.
-const generous = 100
+// more than most networks are uneven. Where a window is declared and nobody tells how it stands, it is a hundredth: the calls that open it come over new
+// connections, those that fill the next one do not, and arrive sooner.
+const (
+	generous = 1000
+	cautious = 100
+)
 
-// over is the guard for a limit that is counted over a window. Where the window is long, as much as the answers differ costs next to nothing,
-// even if it is the server that makes them differ.
-func (n *network) over(window time.Duration) time.Duration {
-	return max(n.guard, min(2*n.spread, window/generous))
+// over is the guard for a limit that is counted over a window, of which a share may be given away. Where the window is long, as much as the answers differ
+// costs next to nothing, even if it is the server that makes them differ.
+func (n *network) over(window time.Duration, share time.Duration) time.Duration {
+	return max(n.guard, min(2*n.spread, window/share))
 }
 
 // mostDoubts bounds how often the guard is doubled: eight times 50 ms is more than any usable network needs.
