@@ -122,6 +122,9 @@ func (j *Job) call(f *flight, t *Task, made int) (r reply) {
 		return r
 	}
 	r.body, err = j.readBody(r.resp.Body, cancel)
+	if late := context.Cause(ctx); err != nil && f.ctx.Err() == nil && late != nil {
+		err = late // the base may only know that the context has ended
+	}
 	r.body = j.Clean.Body(r.body, r.resp.StatusCode)
 	if err == nil && len(r.body) > maxAnswer {
 		err = errTooLarge // it has grown by what stands for bytes that were no UTF-8
