@@ -55,7 +55,7 @@ func TestEveryOutcomeLeavesOneLine(t *testing.T) {
 		}
 		fmt.Fprintln(&in, `{"custom_id":"bad","body":null}`)
 		p := newProgram(t, in.String(), up)
-		d := p.send(t, "-max-attempts", "2", "-timeout", "30s")
+		d := p.send(t, "-max-attempts", "2", "-timeout", "30s", "-concurrency", "1") // one by one: a redirect before any answer would stop the job
 		assert.Equal(t, exitSomeFailed, d.code, d.stderr)
 		all := d.byID(t)
 		require.Len(t, all, len(words)+1)
