@@ -39,11 +39,12 @@ func (c *tally) count(t *tape, from, to int) float64 {
 	return float64(n)
 }
 
-// compare holds the moments between which a law opens against the server's own words.
+// compare holds the moments between which a law opens against the server's own words. Where refused calls count, those that came after the words
+// moved it.
 func (c *tally) compare(e *evidence, h hint, earliest, latest instant) {
 	if h.rough {
 		c.denied = c.denied || h.absurd(e.at, earliest)
-	} else if latest < h.from-2*e.guard || earliest > h.to+2*e.guard {
+	} else if latest < h.from-2*e.guard || earliest > h.to+2*e.guard && !c.harsh {
 		c.denied = true
 	}
 }

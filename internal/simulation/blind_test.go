@@ -82,6 +82,8 @@ var blindScenarios = []scenario{
 		calls: 500, want: want{ratio: 1.09, per1000: 21, uneven: 1.45, alone: 1.12, short: lateBurst}},
 	{name: "log of two seconds, Retry-After", server: server(limits(throttletest.SlidingLog(60, 2*time.Second))),
 		calls: 600, want: want{ratio: 1.25, per1000: 25, rough: 45, uneven: 1.5, crowd: 20, crowded: 1.55, short: seldomSpan}},
+	{name: "log of five seconds that counts refusals", server: server(limits(throttletest.SlidingLog(100, 5*time.Second).CountingRefusals())),
+		calls: 600, want: want{ratio: 2.3, per1000: 30, workers: []int{256}, jitters: everyJitter[:2], short: "1.1: a span that few servers have is taken for ten seconds"}},
 	{name: "concurrency, blind", server: one(throttletest.Concurrency(8)),
 		calls: work, want: want{ratio: idle * 1.04, per1000: 2.3, rough: 5, uneven: mostIdle * 1.1, short: noisyOrder}},
 	{name: "outage, blind", server: one(throttletest.TokenBucket(quota, window, 60)), varied: down(503, 20*time.Second, 45*time.Second),
