@@ -38,8 +38,12 @@ func (l *slidingLog) at(s *scene) instant {
 	return l.opens(s, s.usable(l.limit()), l.harsh, s.guard)
 }
 
-// dear is whether what the log lets pass unused is dear. A short one fills anew soon, and is easily right by chance.
-func (l *slidingLog) dear() bool { return l.span >= time.Minute }
+// dear is whether what the log lets pass unused is dear. A short one fills anew soon, and is easily right by chance; of a small one little is lost, and each
+// of its calls may be turned away.
+func (l *slidingLog) dear() bool { return l.span >= time.Minute && l.ok >= dearCalls }
+
+// dearCalls is from how many on.
+const dearCalls = 25
 
 // opens is when fewer calls than a limit are left in the log.
 func (l *slidingLog) opens(s *scene, limit float64, harsh bool, guard time.Duration) instant {
