@@ -119,8 +119,8 @@ func (l *lane) enter(ctx context.Context, w *waiter) error {
 	return l.wait(ctx, w)
 }
 
-// come admits w if it need not wait, and else queues it, or refuses it at once. It, tryEnter and lineUp are three, and one after the other, for the
-// sake of a crowd whose stacks they would let grow.
+// come admits w if it need not wait, and else queues it, or refuses it at once. What it does is done by functions one after the other, for the sake of a
+// crowd whose stacks a deeper way would let grow.
 func (l *lane) come(w *waiter) (entered bool, err error) {
 	var ready chan struct{}
 	if l.crowded.Load() {
@@ -134,6 +134,9 @@ func (l *lane) come(w *waiter) (entered bool, err error) {
 	entered, err = l.tryEnter(w, now)
 	if !entered && err == nil {
 		entered, err = l.lineUp(w, now, ready)
+	}
+	if w.queued() {
+		err = l.stay(w, now)
 	}
 	l.mu.Unlock()
 	return entered, err
@@ -174,7 +177,7 @@ func (l *lane) pass(w *waiter, now time.Time) {
 	l.spend(w, &ruling{at: now}, now)
 }
 
-// lineUp queues w, or refuses it at once; ready may be nil.
+// lineUp queues w; ready may be nil.
 func (l *lane) lineUp(w *waiter, now time.Time, ready chan struct{}) (entered bool, err error) {
 	if w.ready = ready; ready == nil {
 		w.ready = newReady()
@@ -183,16 +186,22 @@ func (l *lane) lineUp(w *waiter, now time.Time, ready chan struct{}) (entered bo
 	if !l.idleUntilAlarm(w, now) {
 		l.pump(now)
 	}
-	if !w.queued() {
-		w.ready = nil // it need not wait
-		return w.err == nil, w.err
+	if w.queued() {
+		return false, nil
 	}
-	if err = l.review(w, now); err != nil {
+	w.ready = nil // it need not wait
+	return w.err == nil, w.err
+}
+
+// stay lets w, which has just been queued, wait, or refuses it at once.
+func (l *lane) stay(w *waiter, now time.Time) error {
+	err := l.review(w, now)
+	if err != nil {
 		w.ready = nil
 		l.drop(w)
 		l.pump(now)
 	}
-	return false, err
+	return err
 }
 
 // review is why w, which has just been queued, need not wait; nil = it may, and then it notes what for.
@@ -201,7 +210,7 @@ func (l *lane) review(w *waiter, now time.Time) error {
 	l.judge(&r, w, now)
 	err := l.full(w)
 	if err == nil {
-		err = l.refuse(w, r, now)
+		err = l.refuse(w, &r, now)
 	}
 	if r.at.After(now) {
 		w.waitsFor(&r)
@@ -269,7 +278,8 @@ func (l *lane) abandon(w *waiter, reason error) error {
 	switch {
 	case w.queued():
 		if reason == ErrMaxWait || reason == context.DeadlineExceeded {
-			reason = l.limitError(w, l.rule(w, now), now, reason)
+			r := l.rule(w, now)
+			reason = l.limitError(w, &r, now, reason)
 		}
 		w.held = l.heldOf(w, now)
 		l.quit(w, now)

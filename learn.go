@@ -241,5 +241,5 @@ func (l *lane) ask(w *waiter) error {
 	}
 	r := l.rule(w, now)
 	r.at = latest(r.at, now)
-	return l.refuse(w, r, now)
+	return l.refuse(w, &r, now)
 }

@@ -29,7 +29,7 @@ func (l *lane) dispatch(now time.Time) {
 			return
 		}
 		if !r.ever {
-			l.fail(w, l.limitError(w, r, now, r.reason()), now)
+			l.fail(w, l.limitError(w, &r, now, r.reason()), now)
 			continue
 		}
 		if !l.all.take(l) {

@@ -17,7 +17,7 @@ func (l *lane) full(w *waiter) error {
 }
 
 // refuse is why a call that comes need not wait: what it would wait for cannot come in time. r is what it waits for with nobody ahead.
-func (l *lane) refuse(w *waiter, r ruling, now time.Time) error {
+func (l *lane) refuse(w *waiter, r *ruling, now time.Time) error {
 	if err := l.hopeless(w, r, now); err != nil {
 		return err
 	}
@@ -27,9 +27,15 @@ func (l *lane) refuse(w *waiter, r ruling, now time.Time) error {
 	if !r.at.Before(never) || w.maxWait == 0 && w.deadline.IsZero() {
 		return nil
 	}
+	return l.tooLateBehind(w, *r, now)
+}
+
+// tooLateBehind is which bound of its own w would miss behind those ahead of it. Like all that needs much of the stack it stands apart from the way of a
+// crowd.
+func (l *lane) tooLateBehind(w *waiter, r ruling, now time.Time) error {
 	if at := l.behind(w, now); r.guessed || at.After(r.at) {
 		r.at, r.guessed = at, false
-		return l.tooLate(w, r, now)
+		return l.tooLate(w, &r, now)
 	}
 	return nil
 }
@@ -39,13 +45,13 @@ func (l *lane) refuse(w *waiter, r ruling, now time.Time) error {
 const ourMargin = guardMax + spreadMost
 
 // hopeless is why w cannot leave in time, if r is the least that it has to wait for.
-func (l *lane) hopeless(w *waiter, r ruling, now time.Time) error {
+func (l *lane) hopeless(w *waiter, r *ruling, now time.Time) error {
 	switch {
 	case !r.ever:
 		return l.limitError(w, r, now, r.reason())
 	case !r.at.Before(never):
 		return nil // an answer or a slot decides, and nobody knows when
-	case l.tooFar(&r, now):
+	case l.tooFar(r, now):
 		return l.limitError(w, r, now, ErrMaxHold)
 	}
 	return l.tooLate(w, r, now)
@@ -57,7 +63,7 @@ func (l *lane) tooFar(r *ruling, now time.Time) bool {
 }
 
 // tooLate is which bound of its own w would miss if it left at r.at.
-func (l *lane) tooLate(w *waiter, r ruling, now time.Time) error {
+func (l *lane) tooLate(w *waiter, r *ruling, now time.Time) error {
 	if r.guessed {
 		return nil
 	}
@@ -114,7 +120,8 @@ func (d *declared) clears(now time.Time, n float64) time.Time {
 func (l *lane) sweep(now time.Time) {
 	for _, c := range l.order {
 		c.queue.each(func(w *waiter) {
-			if err := l.hopeless(w, l.rule(w, now), now); err != nil {
+			r := l.rule(w, now)
+			if err := l.hopeless(w, &r, now); err != nil {
 				l.fail(w, err, now)
 			}
 		})
@@ -122,13 +129,14 @@ func (l *lane) sweep(now time.Time) {
 }
 
 // limitError is the error that says what w would have waited for.
-func (l *lane) limitError(w *waiter, r ruling, now time.Time, reason error) *LimitError {
+func (l *lane) limitError(w *waiter, r *ruling, now time.Time, reason error) *LimitError {
+	cause, by := r.cause, r.by
 	if !r.at.After(now) && r.ever {
-		r.cause, r.by = CauseQueue, nil // nothing but the others
+		cause, by = CauseQueue, nil // nothing but the others
 	}
-	e := &LimitError{Key: l.key, Cause: r.cause, Err: reason, Header: l.header, Attempts: w.attempts}
-	if r.by != nil {
-		e.Budget = r.by.String()
+	e := &LimitError{Key: l.key, Cause: cause, Err: reason, Header: l.header, Attempts: w.attempts}
+	if by != nil {
+		e.Budget = by.String()
 	}
 	if r.at.Before(never) && r.at.After(now) {
 		e.Wait, e.Until = r.at.Sub(now), r.at
@@ -139,7 +147,7 @@ func (l *lane) limitError(w *waiter, r ruling, now time.Time, reason error) *Lim
 	case ErrMaxHold:
 		e.Cap = l.cfg.maxHold
 	case ErrCostTooLarge:
-		e.Cost, e.Limit = w.cost.of(r.by.unit), w.class.most(r.by, now)
+		e.Cost, e.Limit = w.cost.of(by.unit), w.class.most(by, now)
 	}
 	return e
 }
