@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// ampleTime is how long an answer that left half of everything speaks for those that follow it: calls that are no further apart than the least guard
-// may have arrived in any order, so what each leaves tells nothing that the first has not told. A thousand calls a second pay for reading half of their
-// answers then, and a hundred thousand for half a percent of them.
+// ampleTime is how long an answer that left half of everything speaks for those that follow it. It is a small part of a round trip, for which nobody
+// knows better anyway. A thousand calls a second pay for reading a tenth of their answers then, and a hundred thousand for a thousandth.
 const ampleTime = 10 * time.Millisecond
 
 // skims reports whether an answer need not be read, and takes note then that it has come: it is a success among others that left enough of everything,

@@ -33,6 +33,9 @@ func (q *intake) stand(w *waiter) {
 
 // take is all who stand there, linked in the order in which they came.
 func (q *intake) take() (oldest *waiter) {
+	if q.newest.Load() == nil {
+		return nil // almost always
+	}
 	for w := q.newest.Swap(nil); w != nil; {
 		w, w.next, oldest = w.next, oldest, w
 	}

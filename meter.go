@@ -63,8 +63,8 @@ type declared struct {
 	law    budget.Budget
 	bucket bool          // late timers are made up: only buckets lose by them
 	fill   time.Duration // the whole limit, or the burst, comes back in this time
-	since  uint64        // how many calls had left when it began to count
 	spare  time.Duration // the part of that which may be given away for certainty, as one in so many
+	since  uint64        // how many calls had left when it began to count
 	guard  time.Duration // the most margin that this budget bears, see guardShare
 	mirror *announced    // counts the same limit from what the server says: this one only keeps count
 

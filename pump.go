@@ -20,6 +20,7 @@ func (l *lane) pump(now time.Time) {
 	}
 }
 
+// dispatch is pump for those who stand in the queue.
 func (l *lane) dispatch(now time.Time) {
 	due := l.due(now)
 	for l.waiting > 0 {

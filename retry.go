@@ -113,6 +113,7 @@ func (x *exchange) stopPausing(pause time.Duration) Stop {
 
 // stopOf is the reason that an error stands for.
 func stopOf(err error, otherwise Stop) Stop {
+	var limit *LimitError
 	switch {
 	case errors.Is(err, ErrMaxHold):
 		return HoldTooLong
@@ -126,8 +127,7 @@ func stopOf(err error, otherwise Stop) Stop {
 		return Cancelled
 	case errors.Is(err, errGetBody):
 		return BodyNotReplayable
-	}
-	if limit := (*LimitError)(nil); errors.As(err, &limit) {
+	case errors.As(err, &limit):
 		return Inadmissible
 	}
 	return otherwise

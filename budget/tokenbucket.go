@@ -97,8 +97,8 @@ func (b *tokenBucket) Take(now time.Time, n float64) {
 	}
 }
 
-// takeFull takes n off a bucket that is full again soon after lim was charged, as one is that is larger than what is asked of it: what lim has
-// gathered beyond the burst is owed. It reports whether it could: where little is in the bucket, or much time has passed, sums would be off in digits
+// takeFull takes n off a bucket that is full again soon after lim was charged, without charging it: what it has gathered beyond the burst is
+// owed. It reports whether it could: where little is in the bucket, or much time has passed, sums would be off in digits
 // that matter.
 func (b *tokenBucket) takeFull(now time.Time, n float64) bool {
 	since := now.Sub(b.last)

@@ -8,7 +8,7 @@ const amplePart = 0.5
 // Ample says whether so much is left that the answers of the next moment tell nothing worth knowing: the quota is well known, and nobody else draws.
 func (m *Mirror) Ample(now time.Time) bool {
 	t := m.since(now)
-	return m.law != undecided && m.contact.answers >= acquainted && !m.late.yes && !m.others.present(t) && m.limit > 0 && m.available(t) >= amplePart*m.most()
+	return m.law != undecided && m.contact.over() && !m.late.yes && !m.others.present(t) && m.limit > 0 && m.available(t) >= amplePart*m.most()
 }
 
 // End counts a call of n units as no longer on its way. It stands for Learn where an answer is not looked at, since the quota is Ample.

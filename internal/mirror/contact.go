@@ -17,7 +17,7 @@ const (
 )
 
 func (c *contact) hear(r *reading) {
-	if c.answers >= acquainted {
+	if c.over() {
 		return
 	}
 	if c.answers == 0 || r.sent >= c.sent {
@@ -26,7 +26,10 @@ func (c *contact) hear(r *reading) {
 	c.answers++
 }
 
-// full says whether n more units would put too much into the air.
+// over says whether the quota is well known.
+func (c *contact) over() bool { return c.answers >= acquainted }
+
+// full says whether n more units would put too much into the air, while the first contact is not over.
 func (c *contact) full(flying, n float64) bool {
-	return c.answers > 0 && c.answers < acquainted && flying > 0 && flying+n > opening*float64(c.answers)*c.left
+	return c.answers > 0 && flying > 0 && flying+n > opening*float64(c.answers)*c.left
 }

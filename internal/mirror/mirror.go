@@ -180,7 +180,7 @@ func (m *Mirror) lawful(t moment, n, waiting float64, net Network) (at moment, l
 	switch {
 	case !m.known:
 		return t, true
-	case m.contact.answers < acquainted && m.contact.full(m.aloft(t), n):
+	case !m.contact.over() && m.contact.full(m.aloft(t), n):
 		return m.atAnswer(t, net), false
 	case m.law == bucketLaw:
 		return m.whenBucket(t, n, waiting, net)

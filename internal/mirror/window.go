@@ -143,7 +143,7 @@ func (m *Mirror) cross(verdict law, r *reading) {
 // number of the one before may not have been counted, or not yet, as long as the window is not used up.
 func (m *Mirror) rose(r *reading) bool {
 	w := &m.window
-	if !r.counted || m.contact.answers < acquainted {
+	if !r.counted || !m.contact.over() {
 		return false
 	}
 	spent := w.read && w.supply < m.ends.total && !r.refused

@@ -121,10 +121,7 @@ func (j *Job) call(f *flight, t *Task, made int) (r reply) {
 		r.err = bare(r.err)
 		return r
 	}
-	r.body, err = j.readBody(r.resp.Body, cancel)
-	if late := context.Cause(ctx); err != nil && f.ctx.Err() == nil && late != nil {
-		err = late // the base may only know that the context has ended
-	}
+	r.body, err = j.readBody(ctx, r.resp.Body, cancel)
 	r.body = j.Clean.Body(r.body, r.resp.StatusCode)
 	if err == nil && len(r.body) > maxAnswer {
 		err = errTooLarge // it has grown by what stands for bytes that were no UTF-8
@@ -136,17 +133,19 @@ func (j *Job) call(f *flight, t *Task, made int) (r reply) {
 }
 
 // readBody reads an answer to its end, within the time for it.
-func (j *Job) readBody(body io.ReadCloser, cancel context.CancelCauseFunc) ([]byte, error) {
+func (j *Job) readBody(ctx context.Context, body io.ReadCloser, cancel context.CancelCauseFunc) ([]byte, error) {
 	defer body.Close()
+	late := fmt.Errorf("its body took longer than %v: %w", j.BodyTimeout, context.DeadlineExceeded)
 	if j.BodyTimeout > 0 {
-		timer := time.AfterFunc(j.BodyTimeout, func() {
-			cancel(fmt.Errorf("its body took longer than %v: %w", j.BodyTimeout, context.DeadlineExceeded))
-		})
+		timer := time.AfterFunc(j.BodyTimeout, func() { cancel(late) })
 		defer timer.Stop()
 	}
 	b, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
 	if len(b) > maxAnswer {
 		return b[:maxAnswer], errTooLarge
+	}
+	if err != nil && context.Cause(ctx) == late {
+		err = late // the base may only know that the context has ended
 	}
 	return b, err
 }
